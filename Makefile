@@ -1,0 +1,33 @@
+# Everything runs in .venv, made on first use from pyproject.toml and constraints.txt.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test test-slow check format clean
+
+.venv/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,dmc]"
+	@touch $@
+
+demo: .venv/installed  ## train MACURA on InvertedPendulum-v5; leaves a figure and a policy in runs/demo
+	$(BIN)/macura train --algorithm macura --env InvertedPendulum-v5 --preset laptop --steps 3000 --seed 0 --out runs/demo
+	$(BIN)/macura plot runs/demo --out runs/demo/curves.png
+
+test: .venv/installed  ## every test that is not marked slow
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+test-slow: .venv/installed  ## the learning tests that take minutes
+	$(BIN)/python -m pytest -m slow
+
+check: .venv/installed  ## format, lint, types, borders
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/basedpyright
+	$(BIN)/lint-imports
+
+format: .venv/installed
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:
+	rm -rf .venv build dist

@@ -1,0 +1,1 @@
+"""Data-efficient reinforcement learning with models that know where to trust themselves."""
