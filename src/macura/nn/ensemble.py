@@ -1,6 +1,6 @@
 """Ensembles of MLPs applied to a batch: to inputs all members share, or to inputs of their own.
 
-The two forms compute the same. On a CPU every matrix product of a batched dot is issued alone anyway, and one chain
+Both forms compute the same. On a CPU the products of a batched dot are issued one by one anyway, and a chain
 of plain products per member keeps its activations in the cache; an accelerator wants few large kernels.
 """
 
@@ -17,13 +17,14 @@ def apply_shared(
 ) -> Float[Array, "member batch fan_out"]:
     """Every member on the same inputs."""
 
-    def chains(ensemble: MLP, x: Float[Array, "batch fan_in"]) -> Float[Array, "member batch fan_out"]:
+    def one(network: MLP, x: Array) -> Array:
+        return mlp.apply(network, x, activation, layer_norm)
+
+    def chains(ensemble: MLP, x: Array) -> Array:
         members = range(ensemble.weights[0].shape[0])
-        return jnp.stack([mlp.apply(mlp.member(ensemble, e), x, activation, layer_norm) for e in members])
+        return jnp.stack([one(mlp.member(ensemble, e), x) for e in members])
 
-    def batched(ensemble: MLP, x: Float[Array, "batch fan_in"]) -> Float[Array, "member batch fan_out"]:
-        return jax.vmap(lambda network: mlp.apply(network, x, activation, layer_norm))(ensemble)
-
+    batched = jax.vmap(one, in_axes=(0, None))
     return jax.lax.platform_dependent(ensemble, x, cpu=chains, default=batched)
 
 
@@ -32,13 +33,10 @@ def apply_own(
 ) -> Float[Array, "member batch fan_out"]:
     """Every member on its own inputs."""
 
-    def chains(ensemble: MLP, x: Float[Array, "member batch fan_in"]) -> Float[Array, "member batch fan_out"]:
-        members = range(x.shape[0])
-        return jnp.stack([mlp.apply(mlp.member(ensemble, e), x[e], activation, layer_norm) for e in members])
+    def one(network: MLP, x: Array) -> Array:
+        return mlp.apply(network, x, activation, layer_norm)
 
-    def batched(
-        ensemble: MLP, x: Float[Array, "member batch fan_in"]
-    ) -> Float[Array, "member batch fan_out"]:
-        return jax.vmap(lambda network, own: mlp.apply(network, own, activation, layer_norm))(ensemble, x)
+    def chains(ensemble: MLP, x: Array) -> Array:
+        return jnp.stack([one(mlp.member(ensemble, e), x[e]) for e in range(x.shape[0])])
 
-    return jax.lax.platform_dependent(ensemble, x, cpu=chains, default=batched)
+    return jax.lax.platform_dependent(ensemble, x, cpu=chains, default=jax.vmap(one))
