@@ -13,6 +13,9 @@ from macura.sac.config import SACConfig
 from macura.sac.policy import Policy, act_with_log_prob, init_actor
 
 
+METRICS = ("sac/critic_loss", "sac/actor_loss", "sac/entropy", "sac/q_mean")
+
+
 class Learner(NamedTuple):
     """All that soft actor-critic remembers between updates."""
 

@@ -1,0 +1,61 @@
+"""A trained policy on its own: what is needed to act, without the run that made it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import jax
+import numpy as np
+
+from macura import runs, sac
+from macura.core import UserError
+from macura.envs import Bridge
+from macura.nn import MLP
+from macura.training.codec import from_dict, to_dict
+from macura.training.config import RunConfig
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class SavedPolicy:
+    """Networks, action bounds, and the configuration they were trained with."""
+
+    policy: sac.Policy
+    low: Array
+    high: Array
+    config: RunConfig
+
+    @classmethod
+    def of(cls, policy: sac.Policy, bridge: Bridge, config: RunConfig) -> Self:
+        """The policy of a run, with the action bounds of its environment."""
+        return cls(jax.tree.map(np.asarray, policy), bridge.action_low, bridge.action_high, config)
+
+    @property
+    def obs_dim(self) -> int:
+        """Numbers in an observation."""
+        return self.policy.actor.weights[0].shape[0]
+
+    def save(self, path: str | Path) -> None:
+        """Write a safetensors file with the configuration inside."""
+        layers = {f"weight{i}": w for i, w in enumerate(self.policy.actor.weights)}
+        layers |= {f"bias{i}": b for i, b in enumerate(self.policy.actor.biases)}
+        runs.policy_file.save(path, layers | {"low": self.low, "high": self.high}, to_dict(self.config))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a policy file; nothing in it is executed."""
+        arrays, config = runs.policy_file.load(path)
+        layers = sum(name.startswith("weight") for name in arrays)
+        try:
+            weights = tuple(arrays[f"weight{i}"] for i in range(layers))
+            biases = tuple(arrays[f"bias{i}"] for i in range(layers))
+            low, high = arrays["low"], arrays["high"]
+            fits = all(w.shape[1] == b.shape[0] for w, b in zip(weights, biases, strict=True))
+            chained = all(a.shape[1] == b.shape[0] for a, b in zip(weights[:-1], weights[1:], strict=True))
+            if not (layers and fits and chained and biases[-1].shape[0] == 2 * low.shape[0]):
+                raise KeyError("layers that fit each other")
+        except (KeyError, IndexError) as error:
+            raise UserError(f"{path} is no macura policy: it lacks {error}; save it again with agent.save.") from error
+        actor = MLP(weights, biases)  # pyright: ignore[reportArgumentType]  NumPy arrays stand in until first use
+        return cls(sac.Policy(actor, (high - low) / 2), low, high, from_dict(RunConfig, config))

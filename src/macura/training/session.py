@@ -1,0 +1,242 @@
+"""One run while it is going on: the state on the device, the environment on the host, and what each step does."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+
+from macura import exploration, replay, runs, sac
+from macura.core import Metrics, RunError, Stream, host_rng, host_seed, root_key
+from macura.envs import Bridge, Task
+from macura.training import state as states
+from macura.training.clock import Clock
+from macura.training.config import RunConfig
+from macura.training.evaluate import evaluate
+from macura.training.phases import Judges, Phases, compile_phases, required
+from macura.training.saved_policy import SavedPolicy
+from macura.training.state import Shape, State
+
+LARGEST_DISAGREEMENT = 0.01
+"""Share of real transitions on which a user's function may contradict the environment before the run stops."""
+FEWEST_ROWS_TO_JUDGE = 200
+
+
+@dataclass
+class Progress:
+    """Where the run stands, besides the state on the device."""
+
+    step: int = 0
+    best_return: float = -np.inf
+    episode_return: float = 0.0
+    episode_length: int = 0
+
+
+class Session:
+    """Everything that changes while a run goes on. Its methods are the lines of `loop.train`."""
+
+    def __init__(self, config: RunConfig, task: Task, judges: Judges, recorder: runs.Recorder, folder: runs.RunFolder):
+        self.config = config
+        self.task = task
+        self.recorder = recorder
+        self.folder = folder
+        self.checkpoints = runs.Checkpoints(folder.checkpoints, config.checkpoints_kept)
+        self.clock = Clock()
+        self.progress = Progress()
+        self.root = root_key(config.seed)
+        self.bridge = task.make()
+        self.evaluators: list[Bridge] = []
+        learns = config.imagination is not None
+        self.shape = Shape(
+            obs=self.bridge.obs_dim,
+            act=self.bridge.act_dim,
+            learned_reward=learns and judges.reward is None,
+            learned_termination=learns and judges.terminate is None,
+        )
+        self.phases: Phases = compile_phases(config, self.shape, judges)
+        self.state: State = states.init(config, self.shape, self.bridge.action_scale, self.root)
+        self.best: sac.Policy = jax.tree.map(np.asarray, self.state.learner.policy)
+        self.imagined = 0
+        self._start_tally()
+
+    @property
+    def step(self) -> int:
+        """Environment steps so far."""
+        return self.progress.step
+
+    def begin_epoch(self) -> None:
+        """Reset the environment from the run's own seed and draw the epoch's exploration noise.
+
+        What happens in an epoch therefore depends on nothing but the state at its start: a run resumed there repeats it.
+        """
+        self._reset()
+        length, act_dim = self.config.epoch_steps, self.shape.act
+        rng = host_rng(self.config.seed, Stream.EXPLORATION, self.step)
+        self.noise = exploration.epsilon_sequence(self.config.exploration, length, act_dim, rng)
+        self.warmup_noise = exploration.epsilon_sequence("white", length, act_dim, rng)
+        self.warmup_uniform = rng.uniform(-1, 1, (length, act_dim)).astype(np.float32)
+
+    def act(self) -> None:
+        """One action, and the step of the environment that it causes."""
+        with self.clock("act"):
+            action = self._action()
+        with self.clock("env"):
+            outcome = self.bridge.step(action)
+        self.newest = replay.pack_row(self.obs, action, outcome.reward, outcome.obs, outcome.terminated)
+        self.obs = outcome.obs
+        self.progress.step += 1
+        self.progress.episode_return += outcome.reward
+        self.progress.episode_length += 1
+        if outcome.terminated or outcome.truncated:
+            self._end_episode()
+
+    def fit_model(self) -> None:
+        """Refit the ensemble on all real data."""
+        with self.clock("fit_model"):
+            model, info = self.phases.fit_model(self.state.model, self.state.real, self.root, np.int32(self.step))
+            info = jax.device_get(info)
+        self.state = self.state._replace(model=model)
+        self._refuse_wrong_judges(info)
+        self.round_info = info
+
+    def imagine(self) -> None:
+        """One round of rollouts."""
+        horizon, limit = self._schedule()
+        with self.clock("imagine"):
+            ring, gate, info = self.phases.imagine(
+                self.state.ring,
+                self.state.gate,
+                self.state.real,
+                self.state.model,
+                self.state.learner.policy,
+                self.root,
+                np.array([horizon, limit, self.step], np.int32),
+            )
+            info = jax.device_get(info)
+        self.state = self.state._replace(ring=ring, gate=gate)
+        self.imagined = int(info["rollout/buffer"])
+        info["updates/count"] = self.config.updates_after(self.step, self.imagined)
+        self.recorder.record(self.step, self.round_info | info)
+
+    def improve(self) -> None:
+        """Store the newest transition and do the agent's updates."""
+        updates = self.config.updates_after(self.step, self.imagined)
+        with self.clock("improve"):
+            learner, real, self.tally = self.phases.improve(
+                self.state.learner,
+                self.state.real,
+                self.tally,
+                self.state.ring,
+                self.root,
+                self.newest,
+                np.int32(updates),
+                np.int32(self.step),
+            )
+            jax.block_until_ready(self.tally)
+        self.state = self.state._replace(learner=learner, real=real)
+        self.updates += updates
+
+    def evaluate(self) -> None:
+        """Whole episodes without noise; the policy is kept if it is the best so far."""
+        with self.clock("evaluate"):
+            if not self.evaluators:
+                self.evaluators = [self.task.make() for _ in range(self.config.evaluation_episodes)]
+            policy = self.state.learner.policy
+            silence = np.zeros((len(self.evaluators), self.shape.act), np.float32)
+
+            def deterministic(obs: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+                return np.asarray(self.phases.evaluate(policy, obs, silence))
+
+            returns = evaluate(self.evaluators, deterministic, self.config.seed)
+        mean = float(np.mean(returns))
+        if mean > self.progress.best_return:
+            self.progress.best_return = mean
+            self.best = jax.tree.map(np.asarray, policy)
+        self._record_epoch({"eval/return_mean": mean, "eval/returns": returns})
+
+    def save(self) -> None:
+        """The state of the run as a checkpoint, then the best policy and the last one as files."""
+        with self.clock("save"):
+            self.recorder.sync()
+            tree = {"state": states.to_disk(self.state), "best": self.best}
+            self.checkpoints.save(self.step, tree, {"best_return": self.progress.best_return})
+            self.write_policies()
+
+    def restore(self) -> bool:
+        """Go on from the newest intact checkpoint, if there is one."""
+        restored = self.checkpoints.restore({"state": states.to_disk(self.state), "best": self.best})
+        if restored is None:
+            return False
+        self.state = states.from_disk(restored.tree["state"], self.state)
+        self.best = restored.tree["best"]
+        self.progress = Progress(step=restored.step, best_return=float(restored.meta["best_return"]))
+        self.imagined = 0 if self.state.ring is None else int(self.state.ring.count)
+        self.write_policies()
+        return True
+
+    def write_policies(self) -> None:
+        """`policy.safetensors`, the best by evaluation, and `last.safetensors`."""
+        best = SavedPolicy.of(self.best, self.bridge, self.config)
+        last = SavedPolicy.of(self.state.learner.policy, self.bridge, self.config)
+        best.save(self.folder.policy_file)
+        last.save(self.folder.path / "last.safetensors")
+
+    def close(self) -> None:
+        """Let go of the environments."""
+        for bridge in (self.bridge, *self.evaluators):
+            bridge.close()
+
+    def _action(self) -> np.ndarray[Any, Any]:
+        place = self.step % self.config.epoch_steps
+        warming_up = self.step < self.config.warmup_steps
+        if warming_up and self.config.warmup_actions == "uniform":
+            return self.warmup_uniform[place]
+        epsilon = (self.warmup_noise if warming_up else self.noise)[place]
+        return np.asarray(self.phases.act(self.state.learner.policy, self.obs[None], epsilon[None]))[0]
+
+    def _reset(self) -> None:
+        self.obs = self.bridge.reset(host_seed(self.config.seed, Stream.ENV_RESET, self.step))
+        self.progress.episode_return, self.progress.episode_length = 0.0, 0
+
+    def _end_episode(self) -> None:
+        progress = self.progress
+        self.recorder.record(
+            self.step,
+            {"train/episode_return": progress.episode_return, "train/episode_length": progress.episode_length},
+        )
+        self._reset()
+
+    def _schedule(self) -> tuple[int, int]:
+        imagination = required(self.config.imagination)
+        epoch = self.config.epoch_of(self.step - 1)
+        return imagination.rollout.horizon.at(epoch), imagination.limit_at(epoch)
+
+    def _start_tally(self) -> None:
+        self.tally: Metrics = {name: np.float32(0) for name in sac.METRICS}
+        self.updates = 0
+
+    def _record_epoch(self, evaluation: dict[str, Any]) -> None:
+        losses = {name: float(total) / max(self.updates, 1) for name, total in self.tally.items()}
+        if not all(np.isfinite(list(losses.values()))):
+            raise RunError(
+                f"the agent diverged between steps {self.step - self.config.epoch_steps} and {self.step}"
+                f" (losses {losses}); try a smaller --sac.learning-rate, or --sac.layer-norm."
+            )
+        learned = losses if self.updates else {}
+        summary = {
+            "sac/alpha": float(np.exp(self.state.learner.log_alpha)),
+            "updates/total": int(self.state.learner.updates),
+        }
+        self.recorder.record(self.step, evaluation | learned | summary | self.clock.read())
+        self._start_tally()
+
+    def _refuse_wrong_judges(self, info: dict[str, Any]) -> None:
+        """Stop if a user's termination or reward function plainly contradicts the environment."""
+        for what in ("termination", "reward"):
+            share = float(info.get(f"model/{what}_disagreement", 0.0))
+            named = getattr(required(self.config.imagination), what)
+            if ":" in named and self.step >= FEWEST_ROWS_TO_JUDGE and share > LARGEST_DISAGREEMENT:
+                raise RunError(
+                    f"the {what} function {named} contradicts the environment on {share:.1%} of {self.step}"
+                    f" real transitions; correct it, or let the model learn it: --imagination.{what} learned"
+                )
