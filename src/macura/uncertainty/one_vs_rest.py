@@ -32,6 +32,6 @@ def one_vs_rest(
 
 
 def _variance_term(r: Float[Array, "..."], t: Float[Array, "..."]) -> Float[Array, "..."]:
-    """log r - 1 + 1 / r; where its terms nearly cancel, its series in t = r - 1, which comes without rounding."""
+    """log r - 1 + 1 / r; where its terms nearly cancel, its series in t = r - 1, free of rounding."""
     series = jnp.square(t) * (1 / 2 - t * (2 / 3 - t * (3 / 4 - t * (4 / 5 - t * (5 / 6)))))
     return jnp.where(jnp.abs(t) < SERIES_BELOW, series, jnp.log(r) - 1 + 1 / r)
