@@ -19,8 +19,8 @@ class MLP(eqx.Module):
     The same class holds an ensemble: every array then has a leading member axis (see `init_ensemble`).
     """
 
-    weights: tuple[Float[Array, "*member fan_in fan_out"], ...]
-    biases: tuple[Float[Array, "*member fan_out"], ...]
+    weights: tuple[Float[Array, "*member _fan_in _fan_out"], ...]
+    biases: tuple[Float[Array, "*member _fan_out"], ...]
 
 
 def init(key: PRNGKey, sizes: Sequence[int], initialiser: Initialiser) -> MLP:
