@@ -24,6 +24,7 @@ class Stream(enum.IntEnum):
     IMAGINE = 6
     EVALUATE = 7
     ENV_NOISE = 8
+    PREDICT = 9
 
 
 def root_key(seed: int) -> PRNGKey:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from macura.core import UserError, did_you_mean
-from macura.envs import EnvConfig
+from macura.envs import EnvConfig, resolve
 from macura.presets import tables
 from macura.presets.algorithms import ALGORITHMS
 from macura.training import RunConfig, override
@@ -27,7 +27,7 @@ NEEDS_TASK = ("paper", "paper_stochastic", "published")
 
 def build(
     algorithm: str,
-    env: str = DEFAULT_ENV,
+    env: str | EnvConfig = DEFAULT_ENV,
     preset: str = "default",
     seed: int = 0,
     steps: int | None = None,
@@ -36,19 +36,21 @@ def build(
     """The configuration of one run; `overrides` holds dotted keys, as in `{"sac.width": 512}`."""
     _known("algorithm", algorithm, ALGORITHMS)
     _known("preset", preset, PRESETS)
-    task = task_of(env)
+    where = env if isinstance(env, EnvConfig) else EnvConfig(id=env)
+    task = task_of(where.id)
     if preset in NEEDS_TASK and task is None:
         raise UserError(
-            f"The preset {preset!r} has no numbers for {env!r}, only for {', '.join(tables.TASKS)};"
+            f"The preset {preset!r} has no numbers for {where.id!r}, only for {', '.join(tables.TASKS)};"
             " try --preset default."
         )
     if preset == "paper_stochastic" and algorithm != "m2ac":
         raise UserError(f"The preset 'paper_stochastic' is a table of m2ac, not of {algorithm}; try --preset paper.")
     config = ALGORITHMS[algorithm](PRESETS[preset](algorithm, task))
-    config = dataclasses.replace(config, preset=preset, env=EnvConfig(id=env), seed=seed)
+    config = dataclasses.replace(config, preset=preset, env=where, seed=seed)
     if steps is not None:
         config = dataclasses.replace(config, steps=steps)
-    return override(config, overrides or {})
+    config = override(config, overrides or {})
+    return dataclasses.replace(config, env=resolve(config.env))
 
 
 def task_of(env: str) -> str | None:

@@ -21,5 +21,6 @@ from macura.replay.ring import init_ring as init_ring
 from macura.replay.ring import restore_ring as restore_ring
 from macura.replay.ring import trim_ring as trim_ring
 from macura.replay.rows import pack as pack
+from macura.replay.rows import pack_row as pack_row
 from macura.replay.rows import unpack as unpack
 from macura.replay.rows import width as width

@@ -47,7 +47,8 @@ def from_dict(cls: type[T], data: Mapping[str, Any], where: str = "") -> T:
 def override(config: T, changes: Mapping[str, Any]) -> T:
     """The configuration with dotted keys replaced: `{"sac.width": 512, "imagination.rollout.gate": "ranked"}`.
 
-    Naming another kind for a field that holds one of several dataclasses starts from that kind's defaults.
+    Naming another kind for a field that holds one of several dataclasses starts from that kind's defaults. A value
+    may be a dataclass itself.
     """
     data = to_dict(config)
     for dotted, value in sorted(changes.items(), key=lambda item: item[0].count(".")):
@@ -62,11 +63,18 @@ def override(config: T, changes: Mapping[str, Any]) -> T:
                 " `macura train --help` lists all settings."
             )
         before: Any = place[last]
-        is_choice = isinstance(before, dict) and "kind" in before and isinstance(value, str)
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            value = {"kind": kind_of(type(value)), **to_dict(value)} if _is_choice(before) else to_dict(value)
+        is_choice = _is_choice(before) and isinstance(value, str)
         place[last] = {"kind": value} if is_choice else value
         if is_choice:  # fill in the defaults of the new kind, so that deeper keys find their place
             data = to_dict(from_dict(type(config), data))
     return from_dict(type(config), data)
+
+
+def _is_choice(encoded: Any) -> bool:
+    """Whether these are the settings of one of several dataclasses."""
+    return isinstance(encoded, dict) and "kind" in encoded
 
 
 def keys(data: Mapping[str, Any], where: str = "") -> Iterator[str]:

@@ -1,16 +1,20 @@
-"""The loop of every algorithm: act, store, now and then refit the model and imagine, improve, evaluate, save."""
+"""The loop of every algorithm: act, now and then refit the model and imagine, improve, evaluate, save."""
 
+from collections.abc import Sequence
+
+from macura.runs import Sink
 from macura.training.interrupt import listening
 from macura.training.session import Session
 
 
-def train(session: Session) -> None:
+def train(session: Session, sinks: Sequence[Sink] = ()) -> None:
     """Go on from where the session is to its last step.
 
-    On an interrupt, or a failure of the environment, what may be saved without breaking exact resumption is saved.
+    On an interrupt the current step is finished; the run then goes on from its last checkpoint as if it had
+    never been interrupted.
     """
     config = session.config
-    with listening() as stop, session.recording():
+    with listening() as stop, session.recording(sinks):
         while session.step < config.steps:
             if session.step % config.epoch_steps == 0:
                 session.begin_epoch()

@@ -11,19 +11,8 @@ from jaxtyping import Array, Bool, Float, Int
 from macura import dynamics, replay, rollout, sac
 from macura.core import Metrics, PRNGKey, Stream, Transition, stream_key
 from macura.training.config import Imagination, RunConfig
+from macura.training.judges import Judges
 from macura.training.state import Shape
-
-Terminate = Callable[[Float[Array, "*batch obs"]], Bool[Array, "*batch"]]
-Reward = Callable[[Array, Array, Array], Float[Array, "*batch"]]
-
-
-@dataclass(frozen=True)
-class Judges:
-    """What ends and rewards imagined episodes where the model does not learn it; `None` where it does."""
-
-    terminate: Terminate | None = None
-    reward: Reward | None = None
-
 
 @dataclass(frozen=True)
 class Phases:

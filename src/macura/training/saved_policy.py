@@ -1,6 +1,8 @@
 """A trained policy on its own: what is needed to act, without the run that made it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -35,6 +37,26 @@ class SavedPolicy:
     def obs_dim(self) -> int:
         """Numbers in an observation."""
         return self.policy.actor.weights[0].shape[0]
+
+    @property
+    def act_dim(self) -> int:
+        """Numbers in an action."""
+        return self.low.shape[0]
+
+    def act(self, obs: Array, epsilon: Array | None = None) -> Array:
+        """Actions in [-1, 1] for a batch of observations; without `epsilon`, the deterministic ones."""
+        if epsilon is None:
+            epsilon = np.zeros((obs.shape[0], self.act_dim), np.float32)
+        return np.asarray(self._program(self.policy, obs, epsilon))
+
+    def to_env(self, action: Array) -> Array:
+        """Actions in [-1, 1] in the environment's own units."""
+        return np.clip((self.low + self.high) / 2 + self.policy.action_scale * action, self.low, self.high)
+
+    @cached_property
+    def _program(self) -> Callable[[sac.Policy, Array, Array], jax.Array]:
+        layer_norm = self.config.sac.layer_norm
+        return jax.jit(lambda policy, obs, epsilon: sac.act(policy.actor, obs, epsilon, layer_norm))
 
     def save(self, path: str | Path) -> None:
         """Write a safetensors file with the configuration inside."""

@@ -1,5 +1,7 @@
 """One run while it is going on: the state on the device, the environment on the host, and what each step does."""
 
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +15,8 @@ from macura.training import state as states
 from macura.training.clock import Clock
 from macura.training.config import RunConfig
 from macura.training.evaluate import evaluate
-from macura.training.phases import Judges, Phases, compile_phases, required
+from macura.training.judges import Judges
+from macura.training.phases import Phases, compile_phases, required
 from macura.training.saved_policy import SavedPolicy
 from macura.training.state import Shape, State
 
@@ -35,27 +38,28 @@ class Progress:
 class Session:
     """Everything that changes while a run goes on. Its methods are the lines of `loop.train`."""
 
-    def __init__(self, config: RunConfig, task: Task, judges: Judges, recorder: runs.Recorder, folder: runs.RunFolder):
+    def __init__(
+        self, config: RunConfig, task: Task, bridge: Bridge, judges: Judges, folder: runs.RunFolder
+    ) -> None:
         self.config = config
         self.task = task
-        self.recorder = recorder
+        self.bridge = bridge
         self.folder = folder
         self.checkpoints = runs.Checkpoints(folder.checkpoints, config.checkpoints_kept)
         self.clock = Clock()
         self.progress = Progress()
         self.root = root_key(config.seed)
-        self.bridge = task.make()
         self.evaluators: list[Bridge] = []
         learns = config.imagination is not None
         self.shape = Shape(
-            obs=self.bridge.obs_dim,
-            act=self.bridge.act_dim,
+            obs=bridge.obs_dim,
+            act=bridge.act_dim,
             learned_reward=learns and judges.reward is None,
             learned_termination=learns and judges.terminate is None,
         )
         self.phases: Phases = compile_phases(config, self.shape, judges)
-        self.state: State = states.init(config, self.shape, self.bridge.action_scale, self.root)
-        self.best: sac.Policy = jax.tree.map(np.asarray, self.state.learner.policy)
+        self.state: State = states.init(config, self.shape, bridge.action_scale, self.root)
+        self.best = _on_host(self.state.learner.policy)
         self.imagined = 0
         self._start_tally()
 
@@ -63,6 +67,18 @@ class Session:
     def step(self) -> int:
         """Environment steps so far."""
         return self.progress.step
+
+    @contextmanager
+    def recording(self, sinks: Sequence[runs.Sink]) -> Generator[None]:
+        """Keep the files of the run open; if it is cut short, the policies it has so far are still written."""
+        resumed_at = self.step or None
+        with runs.Recorder(self.folder.metrics_file, sinks, resumed_at) as self.recorder:
+            try:
+                yield
+            except BaseException:
+                with suppress(RunError):  # the first failure is the one to tell of
+                    self.write_policies()
+                raise
 
     def begin_epoch(self) -> None:
         """Reset the environment from the run's own seed and draw the epoch's exploration noise.
@@ -80,6 +96,8 @@ class Session:
         """One action, and the step of the environment that it causes."""
         with self.clock("act"):
             action = self._action()
+            if not np.isfinite(action).all():
+                raise self._diverged(f"the action is {action.tolist()}")
         with self.clock("env"):
             outcome = self.bridge.step(action)
         self.newest = replay.pack_row(self.obs, action, outcome.reward, outcome.obs, outcome.terminated)
@@ -138,21 +156,31 @@ class Session:
 
     def evaluate(self) -> None:
         """Whole episodes without noise; the policy is kept if it is the best so far."""
+        learned = self._losses()
         with self.clock("evaluate"):
             if not self.evaluators:
-                self.evaluators = [self.task.make() for _ in range(self.config.evaluation_episodes)]
+                lanes = self.config.evaluation_episodes if self.task.independent else 1
+                self.evaluators = [self.task.make() for _ in range(lanes)]
             policy = self.state.learner.policy
             silence = np.zeros((len(self.evaluators), self.shape.act), np.float32)
 
             def deterministic(obs: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
                 return np.asarray(self.phases.evaluate(policy, obs, silence))
 
-            returns = evaluate(self.evaluators, deterministic, self.config.seed)
+            episodes = self.config.evaluation_episodes
+            returns = evaluate(self.evaluators, deterministic, self.config.seed, episodes)
         mean = float(np.mean(returns))
         if mean > self.progress.best_return:
             self.progress.best_return = mean
-            self.best = jax.tree.map(np.asarray, policy)
-        self._record_epoch({"eval/return_mean": mean, "eval/returns": returns})
+            self.best = _on_host(policy)
+        summary = {
+            "eval/return_mean": mean,
+            "eval/returns": returns,
+            "sac/alpha": float(np.exp(self.state.learner.log_alpha)),
+            "updates/total": int(self.state.learner.updates),
+        }
+        self.recorder.record(self.step, summary | learned | self.clock.read())
+        self._start_tally()
 
     def save(self) -> None:
         """The state of the run as a checkpoint, then the best policy and the last one as files."""
@@ -182,8 +210,8 @@ class Session:
         last.save(self.folder.path / "last.safetensors")
 
     def close(self) -> None:
-        """Let go of the environments."""
-        for bridge in (self.bridge, *self.evaluators):
+        """Let go of the environments of the evaluation."""
+        for bridge in self.evaluators:
             bridge.close()
 
     def _action(self) -> np.ndarray[Any, Any]:
@@ -215,20 +243,18 @@ class Session:
         self.tally: Metrics = {name: np.float32(0) for name in sac.METRICS}
         self.updates = 0
 
-    def _record_epoch(self, evaluation: dict[str, Any]) -> None:
+    def _losses(self) -> dict[str, float]:
+        """Means over the updates since the last evaluation; nothing if there were none."""
         losses = {name: float(total) / max(self.updates, 1) for name, total in self.tally.items()}
-        if not all(np.isfinite(list(losses.values()))):
-            raise RunError(
-                f"the agent diverged between steps {self.step - self.config.epoch_steps} and {self.step}"
-                f" (losses {losses}); try a smaller --sac.learning-rate, or --sac.layer-norm."
-            )
-        learned = losses if self.updates else {}
-        summary = {
-            "sac/alpha": float(np.exp(self.state.learner.log_alpha)),
-            "updates/total": int(self.state.learner.updates),
-        }
-        self.recorder.record(self.step, evaluation | learned | summary | self.clock.read())
-        self._start_tally()
+        if not np.isfinite(list(losses.values())).all():
+            raise self._diverged(", ".join(f"{name} {value}" for name, value in losses.items()))
+        return losses if self.updates else {}
+
+    def _diverged(self, evidence: str) -> RunError:
+        return RunError(
+            f"the agent diverged before step {self.step} ({evidence});"
+            " try a smaller --sac.learning-rate, or --sac.layer-norm true."
+        )
 
     def _refuse_wrong_judges(self, info: dict[str, Any]) -> None:
         """Stop if a user's termination or reward function plainly contradicts the environment."""
@@ -240,3 +266,8 @@ class Session:
                     f"the {what} function {named} contradicts the environment on {share:.1%} of {self.step}"
                     f" real transitions; correct it, or let the model learn it: --imagination.{what} learned"
                 )
+
+
+def _on_host(policy: sac.Policy) -> sac.Policy:
+    """A copy that later updates, which reuse the memory of the old networks, leave alone."""
+    return jax.tree.map(np.array, policy)
