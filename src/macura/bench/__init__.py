@@ -1,0 +1,3 @@
+"""How fast is it on this machine? Times the programs of a run against the machine's own limit. No claims, only ratios."""
+
+from macura.bench.report import measure as measure
