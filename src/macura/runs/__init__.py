@@ -8,6 +8,7 @@ from macura.runs.checkpoints import Checkpoints as Checkpoints
 from macura.runs.checkpoints import Restored as Restored
 from macura.runs.compare import Difference as Difference
 from macura.runs.compare import differences as differences
+from macura.runs.display import console as console
 from macura.runs.folder import Opening as Opening
 from macura.runs.folder import RunFolder as RunFolder
 from macura.runs.manifest import describe as describe
@@ -17,3 +18,6 @@ from macura.runs.recorder import Recorder as Recorder
 from macura.runs.recorder import Row as Row
 from macura.runs.recorder import Sink as Sink
 from macura.runs.recorder import read_metrics as read_metrics
+from macura.runs.sinks import import_wandb as import_wandb
+from macura.runs.sinks import tensorboard as tensorboard
+from macura.runs.sinks import wandb as wandb

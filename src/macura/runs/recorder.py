@@ -26,6 +26,10 @@ class Sink(Protocol):
         """Take one row."""
         ...
 
+    def progress(self, step: int) -> None:
+        """Know that the run has reached `step`; called after every step, so it must cost next to nothing."""
+        ...
+
     def flush(self) -> None:
         """Put all rows taken so far where they outlive the process."""
         ...
@@ -69,6 +73,10 @@ class Recorder:
         self._append((json.dumps({"step": step} | row, allow_nan=False) + "\n").encode())
         self._each("write", step, row)
 
+    def progress(self, step: int) -> None:
+        """Tell the sinks, but not the file, how far the run has come."""
+        self._each("progress", step)
+
     def sync(self) -> None:
         """Force all rows onto the disk; call it before saving the checkpoint that continues them."""
         try:
@@ -100,7 +108,7 @@ class Recorder:
             ) from error
 
     def _each(self, action: str, *arguments: object) -> None:
-        for sink in list(self._sinks):
+        for sink in tuple(self._sinks):
             try:
                 getattr(sink, action)(*arguments)
             except Exception as error:  # a dead terminal or an unreachable server must not end a run of days

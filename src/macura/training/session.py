@@ -103,6 +103,7 @@ class Session:
         self.newest = replay.pack_row(self.obs, action, outcome.reward, outcome.obs, outcome.terminated)
         self.obs = outcome.obs
         self.progress.step += 1
+        self.recorder.progress(self.step)
         self.progress.episode_return += outcome.reward
         self.progress.episode_length += 1
         if outcome.terminated or outcome.truncated:
