@@ -44,10 +44,20 @@ class ModelConfig:
     """Most gradient steps of one refit, so that its cost stops growing with the data; None: until patience ends it."""
 
     def __post_init__(self) -> None:
-        for name in ("members", "width", "hidden_layers", "batch_size", "patience", "elites", "gradient_steps"):
+        for name in (
+            "members",
+            "width",
+            "hidden_layers",
+            "batch_size",
+            "patience",
+            "elites",
+            "gradient_steps",
+        ):
             value = getattr(self, name)
             if value is not None and value < 1:
-                raise UserError(f"model.{name} is {value}, but must be at least 1; see --help for its default.")
+                raise UserError(
+                    f"model.{name} is {value}, but must be at least 1; see --help for its default."
+                )
         for name, positive in (("learning_rate", True), ("weight_decay", False), ("improvement", False)):
             value = getattr(self, name)
             if not (value > 0 if positive else value >= 0):

@@ -1,6 +1,6 @@
 """The ensemble: its state, and what its members predict."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
@@ -42,8 +42,10 @@ class Prediction(NamedTuple):
 def optimiser(config: ModelConfig) -> optax.GradientTransformation:
     """Adam with L2 in the gradient of weights and biases (not decoupled)."""
 
-    def decayed(parameters: Parameters) -> Parameters:
-        return Parameters(jax.tree.map(lambda _: True, parameters.networks), False, False)
+    def decayed(parameters: Any) -> Any:
+        return Parameters(
+            jax.tree.map(lambda _: True, parameters.networks), cast(Any, False), cast(Any, False)
+        )
 
     return optax.chain(
         optax.add_decayed_weights(config.weight_decay, mask=decayed), optax.adam(config.learning_rate)
@@ -60,7 +62,7 @@ def init(config: ModelConfig, outputs: Outputs, key: PRNGKey) -> ModelState:
     )
     return ModelState(
         parameters=parameters,
-        optimiser=optimiser(config).init(parameters),
+        optimiser=optimiser(config).init(cast(Any, parameters)),
         inputs=identity(outputs.inputs),
         targets=identity(outputs.gaussians),
         elites=jnp.arange(config.elites or config.members, dtype=jnp.int32),

@@ -1,8 +1,11 @@
 """Ensembles of MLPs applied to a batch: to inputs all members share, or to inputs of their own.
 
-Both forms compute the same. On a CPU the products of a batched dot are issued one by one anyway, and a chain
-of plain products per member keeps its activations in the cache; an accelerator wants few large kernels.
+On a CPU the products of a batched dot are issued one by one anyway, and a chain of plain products per member keeps
+its activations in the cache; an accelerator wants few large kernels. Both forms compute the same.
 """
+
+from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -12,31 +15,26 @@ from macura.nn import mlp
 from macura.nn.mlp import MLP, Activation
 
 
+def each(function: Callable[..., Any], *arguments: Any) -> Any:
+    """`function` of every member's part of the arguments, results stacked; all have a leading member axis."""
+
+    def chains(*arguments: Any) -> Any:
+        members = jax.tree.leaves(arguments)[0].shape[0]
+        parts = [jax.tree.map(lambda leaf, e=e: leaf[e], arguments) for e in range(members)]
+        return jax.tree.map(lambda *leaves: jnp.stack(leaves), *[function(*part) for part in parts])
+
+    return jax.lax.platform_dependent(*arguments, cpu=chains, default=jax.vmap(function))
+
+
 def apply_shared(
     ensemble: MLP, x: Float[Array, "batch fan_in"], activation: Activation, layer_norm: bool = False
 ) -> Float[Array, "member batch fan_out"]:
     """Every member on the same inputs."""
-
-    def one(network: MLP, x: Array) -> Array:
-        return mlp.apply(network, x, activation, layer_norm)
-
-    def chains(ensemble: MLP, x: Array) -> Array:
-        members = range(ensemble.weights[0].shape[0])
-        return jnp.stack([one(mlp.member(ensemble, e), x) for e in members])
-
-    batched = jax.vmap(one, in_axes=(0, None))
-    return jax.lax.platform_dependent(ensemble, x, cpu=chains, default=batched)
+    return each(lambda network: mlp.apply(network, x, activation, layer_norm), ensemble)
 
 
 def apply_own(
     ensemble: MLP, x: Float[Array, "member batch fan_in"], activation: Activation, layer_norm: bool = False
 ) -> Float[Array, "member batch fan_out"]:
     """Every member on its own inputs."""
-
-    def one(network: MLP, x: Array) -> Array:
-        return mlp.apply(network, x, activation, layer_norm)
-
-    def chains(ensemble: MLP, x: Array) -> Array:
-        return jnp.stack([one(mlp.member(ensemble, e), x[e]) for e in range(x.shape[0])])
-
-    return jax.lax.platform_dependent(ensemble, x, cpu=chains, default=jax.vmap(one))
+    return each(lambda network, own: mlp.apply(network, own, activation, layer_norm), ensemble, x)
