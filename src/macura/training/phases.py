@@ -14,6 +14,7 @@ from macura.training.config import Imagination, RunConfig
 from macura.training.judges import Judges
 from macura.training.state import Shape
 
+
 @dataclass(frozen=True)
 class Phases:
     """The programs, and how often each was traced."""
@@ -166,28 +167,19 @@ def imagine(
             imagination.rollout, imagination.model, shape.outputs, model, policy_sample, judges.terminate, judges.reward
         )
         ring, gate_state, info = rollout.unroll(
+            imagination.rollout,
             imagined_step,
-            imagination.rollout.gate,
             gate_state,
             starts,
             horizon,
-            imagination.rollout.horizon.longest(),
             unroll_key,
             emit,
             replay.begin_round(imagination.ring, ring),
-            chunk_rows(imagination),
         )
         ring = replay.end_round(imagination.ring, ring)
         return ring, gate_state, info | {"rollout/buffer": ring.count}
 
     return program
-
-
-def chunk_rows(imagination: Imagination) -> int:
-    """Rows that are imagined at once: few enough for the cache of a CPU, many enough for an accelerator."""
-    most = 2048 if jax.default_backend() == "cpu" else 32768
-    members = imagination.model.members
-    return max(1, min(most, imagination.rollout.rollouts) // members) * members
 
 
 def required(imagination: Imagination | None) -> Imagination:
