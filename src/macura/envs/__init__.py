@@ -2,6 +2,8 @@
 
 from macura.envs.bridge import Bridge as Bridge
 from macura.envs.bridge import Outcome as Outcome
+from macura.envs.checks import Finding as Finding
+from macura.envs.checks import check as check
 from macura.envs.config import EnvConfig as EnvConfig
 from macura.envs.config import resolve as resolve
 from macura.envs.registry import make as make

@@ -50,6 +50,7 @@ class Bridge:
         self.time_limit = time_limit_of(env)
         self._middle = (self.action_high + self.action_low) / 2
         self._action_space = box
+        self._observation_space = env.observation_space
         self._keep_open = keep_open
 
     def reset(self, seed: int | None = None) -> Vector:
@@ -100,13 +101,13 @@ class Bridge:
         try:
             with np.errstate(over="ignore"):  # what does not fit float32 is refused below
                 flat = np.concatenate(
-                    list(_pieces(self.env.observation_space, obs)), dtype=np.float32, casting="unsafe"
+                    list(_pieces(self._observation_space, obs)), dtype=np.float32, casting="unsafe"
                 )
         except _Misfit as misfit:
             raise self._fault(str(misfit)) from None
         except (KeyError, IndexError, TypeError, ValueError) as error:
             raise self._fault(
-                f"the observation does not fit {self.env.observation_space}: {type(error).__name__} {one_line(error)}"
+                f"the observation does not fit {self._observation_space}: {type(error).__name__} {one_line(error)}"
             ) from error
         if not np.isfinite(flat).all():
             place = int(np.argmin(np.isfinite(flat)))

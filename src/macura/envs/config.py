@@ -15,7 +15,7 @@ class EnvConfig:
     action_noise: float = 0.0
     """Sigma of Gaussian noise on every action, unseen by the agent; 1 is half the range of the action."""
     contact_cost: bool | None = None
-    """Ant and Humanoid only: charge for contact forces, as their papers do; the published runs did not."""
+    """Ant and Humanoid only: charge for contact forces, as Gymnasium's v5 does; the published runs did not."""
     time_limit: int | None = None
     """Cut episodes after this many steps (not an end of the task); without it, the environment's own limit."""
 
