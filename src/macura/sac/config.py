@@ -33,14 +33,18 @@ class SACConfig:
     def __post_init__(self) -> None:
         for name in ("width", "hidden_layers", "batch_size", "target_interval"):
             if getattr(self, name) < 1:
-                raise UserError(f"sac.{name} is {getattr(self, name)}, but must be at least 1; try --sac.{_flag(name)} 1.")
+                raise UserError(
+                    f"sac.{name} is {getattr(self, name)}, but must be at least 1; try --sac.{_flag(name)} 1."
+                )
         for name in ("learning_rate", "fixed_alpha"):
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise UserError(f"sac.{name} is {value}, but must be positive; try --sac.{_flag(name)} 3e-4.")
         for name in ("discount", "target_rate"):
             if not 0 <= getattr(self, name) <= 1:
-                raise UserError(f"sac.{name} is {getattr(self, name)}, but must lie in [0, 1]; see --help for its default.")
+                raise UserError(
+                    f"sac.{name} is {getattr(self, name)}, but must lie in [0, 1]; see --help for its default."
+                )
 
 
 def _flag(name: str) -> str:

@@ -114,7 +114,9 @@ def bellman_target(
 ) -> Float[Array, "batch"]:
     """y = r + gamma (1 - terminated) (min_i Q'_i(s', a') - alpha log pi(a'|s')), a' ~ pi(.|s')."""
     action, log_pi = act_with_log_prob(learner.policy, batch.next_obs, epsilon, config.layer_norm)
-    value = q_min(config, learner.target_critics, batch.next_obs, action) - jnp.exp(learner.log_alpha) * log_pi
+    value = (
+        q_min(config, learner.target_critics, batch.next_obs, action) - jnp.exp(learner.log_alpha) * log_pi
+    )
     return batch.reward + config.discount * jnp.where(batch.terminated, 0.0, value)
 
 

@@ -53,17 +53,20 @@ def act_with_log_prob(
 ) -> tuple[Float[Array, "*batch act"], Float[Array, "*batch"]]:
     """The action in [-1, 1] and its log-density in the environment's action units."""
     mean, log_std = distribution(policy.actor, obs, layer_norm)
-    action = jnp.tanh(mean + jnp.exp(log_std) * epsilon)
-    return action, log_prob(action, epsilon, log_std, policy.action_scale)
+    x = mean + jnp.exp(log_std) * epsilon
+    return jnp.tanh(x), log_prob(x, epsilon, log_std, policy.action_scale)
 
 
 def log_prob(
-    action: Float[Array, "*batch act"],
+    x: Float[Array, "*batch act"],
     epsilon: Float[Array, "*batch act"],
     log_std: Float[Array, "*batch act"],
     action_scale: Float[Array, "act"],
 ) -> Float[Array, "*batch"]:
-    """Sum over actions of log N(x; mu, sigma) - log(s (1 - tanh(x)^2) + 1e-6), with x = mu + sigma epsilon."""
+    """Sum over actions of log N(x; mu, sigma) - log(s (1 - tanh(x)^2) + 1e-6), with x = mu + sigma epsilon.
+
+    1 - tanh(x)^2 is formed as a product, since 1 - a^2 loses all its digits where actions saturate.
+    """
     gaussian = -0.5 * jnp.square(epsilon) - log_std - 0.5 * math.log(2 * math.pi)
-    squash = jnp.log(action_scale * (1 - jnp.square(action)) + SQUASH_EPSILON)
-    return jnp.sum(gaussian - squash, axis=-1)
+    slope = 4 * jax.nn.sigmoid(2 * x) * jax.nn.sigmoid(-2 * x)
+    return jnp.sum(gaussian - jnp.log(action_scale * slope + SQUASH_EPSILON), axis=-1)
