@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from macura.analysis.loading import Group, Run, Series, group_by_settings, load_all
+from macura.analysis.loading import Group, Loaded, Run, Series, group_by_settings, load_all
 from macura.analysis.reference import published
 from macura.analysis.statistics import band
 from macura.analysis.style import (
@@ -21,7 +21,7 @@ from macura.analysis.style import (
     short_number,
     styled,
 )
-from macura.core import UserError
+from macura.core import UserError, did_you_mean
 
 RETURN = "eval/return_mean"
 
@@ -33,27 +33,36 @@ class Drawn(NamedTuple):
     notes: tuple[str, ...]
 
 
-def plot(runs: Sequence[Path], out: Path) -> Drawn:
+def plot(runs: Sequence[Path], out: Path, metric: str | None = None) -> Drawn:
     """Draw the learning curves of run folders (or of folders that contain some) to PNG and SVG.
 
     Runs that differ by their seed alone become one mean with a 95 % confidence band, others a line each. One
-    model-based run by itself is shown with its rollout length, threshold kappa and number of updates G.
+    model-based run by itself is shown with its rollout length, threshold kappa and number of updates G. `metric`
+    draws another number than the evaluation return.
     """
     loaded = load_all(runs)
-    usable = [run for run in loaded.runs if len(run.series(RETURN).steps)]
+    usable = [run for run in loaded.runs if len(run.series(metric or RETURN).steps)]
     if not usable:
-        detail = "; ".join(loaded.notes()) or "no folder was given"
-        raise UserError(f"nothing to plot: no run has an evaluation yet ({detail}); give the folder of a run that has.")
+        raise UserError(_nothing(loaded, metric))
     with styled():
-        if len(usable) == 1 and usable[0].setting("imagination") is not None:
+        if metric is None and len(usable) == 1 and usable[0].setting("imagination") is not None:
             figure = course(usable[0])
         else:
-            figure = learning_curves(group_by_settings(usable))
+            figure = learning_curves(group_by_settings(usable), metric or RETURN)
         return Drawn(save(figure, out), loaded.notes())
 
 
-def learning_curves(groups: Sequence[Group]) -> Figure:
-    """Evaluation return over environment steps, one panel a task."""
+def _nothing(loaded: Loaded, metric: str | None) -> str:
+    """Why there is nothing to draw, and what to give instead."""
+    if metric is not None and loaded.runs:
+        known = sorted({name for run in loaded.runs for name in run.metrics})
+        return f"no run has a number called {metric!r}.{did_you_mean(metric, known)} They have {', '.join(known)}."
+    detail = "; ".join(loaded.notes()) or "no folder was given"
+    return f"nothing to plot: no run has an evaluation yet ({detail}); give the folder of a run that has."
+
+
+def learning_curves(groups: Sequence[Group], metric: str = RETURN) -> Figure:
+    """Evaluation return (or another metric) over environment steps, one panel a task."""
     tasks = list(dict.fromkeys(group.task for group in groups))
     columns = min(3, len(tasks))
     rows = -(-len(tasks) // columns)
@@ -62,14 +71,21 @@ def learning_curves(groups: Sequence[Group]) -> Figure:
     by_algorithm = len({(group.algorithm, group.task) for group in groups}) == len(groups)
     labels = list(dict.fromkeys(group.label for group in groups))
     for axes, task in zip(grid, tasks, strict=False):
-        new_axes(axes, task, "Evaluation return")
+        new_axes(axes, task, "Evaluation return" if metric == RETURN else metric)
         here = [group for group in groups if group.task == task]
         for group in here:
             colour = COLOURS[labels.index(group.label) % len(COLOURS)]
-            draw_group(axes, group, ALGORITHM_COLOURS.get(group.algorithm, colour) if by_algorithm else colour)
-        for algorithm in dict.fromkeys(group.algorithm for group in here):
+            draw_group(
+                axes,
+                group,
+                ALGORITHM_COLOURS.get(group.algorithm, colour) if by_algorithm else colour,
+                metric,
+            )
+        for algorithm in dict.fromkeys(group.algorithm for group in here if metric == RETURN):
             until = max(run.last_step for group in here for run in group.runs)
-            draw_published(axes, algorithm, task, until, ALGORITHM_COLOURS[algorithm] if by_algorithm else MUTED)
+            draw_published(
+                axes, algorithm, task, until, ALGORITHM_COLOURS[algorithm] if by_algorithm else MUTED
+            )
     for axes in grid[len(tasks) :]:
         axes.set_visible(False)
     legend_below(figure, list(grid), columns=3 if columns > 1 else 2)
@@ -110,7 +126,9 @@ def course(run: Run) -> Figure:
     panels = [panel for panel in panels if len(panel[2].steps)]
     figure = Figure(figsize=(10, 6.4 if panels else 3.9), layout="constrained")
     mosaic = [["return"] * max(1, len(panels))] + ([[title for title, _, _ in panels]] if panels else [])
-    axes = figure.subplot_mosaic(mosaic, height_ratios=[1.55, 1] if panels else [1])
+    axes: dict[str, Axes] = figure.subplot_mosaic(
+        cast(Any, mosaic), height_ratios=[1.55, 1] if panels else [1]
+    )
     colour = ALGORITHM_COLOURS.get(run.algorithm, COLOURS[0])
     _draw_return(axes["return"], run, colour)
     for title, unit, series in panels:
@@ -125,11 +143,14 @@ def course(run: Run) -> Figure:
 def _draw_return(axes: Axes, run: Run, colour: str) -> None:
     """Evaluations as a line and single episodes as dots, training episodes as a pale line, published runs dashed."""
     group = group_by_settings([run])[0]
-    reached = "" if run.finished else f", unfinished at {short_number(run.last_step)} of {short_number(run.steps)} steps"
+    stopped = f", unfinished at {short_number(run.last_step)} of {short_number(run.steps)} steps"
+    reached = "" if run.finished else stopped
     new_axes(axes, f"{group.label} on {run.env}, seed {run.seed}{reached}", "Return")
     training = run.series("train/episode_return")
     if len(training.steps):
-        axes.plot(training.steps, training.values, color=MUTED, alpha=0.45, linewidth=0.9, label="training episodes")
+        axes.plot(
+            training.steps, training.values, color=MUTED, alpha=0.45, linewidth=0.9, label="training episodes"
+        )
     episodes = _episodes(run)
     axes.plot(episodes.steps, episodes.values, ".", color=colour, alpha=0.35, markersize=6, markeredgewidth=0)
     evaluation = run.series(RETURN)
@@ -150,7 +171,7 @@ def _episodes(run: Run) -> Series:
 
 
 def _fit_limits(axes: Axes, series: Series) -> None:
-    """Start at zero, so that heights can be compared; a threshold that falls by orders of magnitude is shown in logarithms."""
+    """Start at zero, so that heights can be compared; what falls by orders of magnitude is shown in logarithms."""
     positive = series.values[series.values > 0]
     if len(positive) == len(series.values) and positive.max() > 300 * positive.min():
         axes.set_yscale("log")

@@ -82,12 +82,17 @@ class Run:
         for part in dotted.split("."):
             if not isinstance(node, Mapping) or part not in node:
                 return default
-            node = cast(Mapping[str, object], node)[part]
+            node = node[part]
         return node
 
     def series(self, name: str) -> Series:
-        """The course of one scalar metric; a step written twice (before and after a resume) counts once, as last written."""
+        """The course of one scalar metric; a step written twice (before and after a resume) counts as last written."""
         return self._columns.get(name, _EMPTY)
+
+    @property
+    def metrics(self) -> list[str]:
+        """Names of all numbers in the metrics."""
+        return sorted(self._columns)
 
     @cached_property
     def _columns(self) -> dict[str, Series]:
@@ -96,7 +101,7 @@ class Run:
         for row in self.rows:
             step = _integer(row["step"], 0)
             for name, value in row.items():
-                if isinstance(value, (int, float)) and math.isfinite(value):
+                if name != "step" and isinstance(value, (int, float)) and math.isfinite(value):
                     gathered.setdefault(name, {})[step] = float(value)
         columns: dict[str, Series] = {}
         for name, by_step in gathered.items():
@@ -118,12 +123,14 @@ class Loaded(NamedTuple):
             if not run.finished:
                 lines.append(f"unfinished {run.path}: {run.last_step:,} of {run.steps:,} steps")
             if run.torn:
-                lines.append(f"{run.path}: {run.torn} unreadable line{'s' * (run.torn > 1)} in metrics.jsonl left out")
+                lines.append(
+                    f"{run.path}: {run.torn} unreadable line{'s' * (run.torn > 1)} in metrics.jsonl left out"
+                )
         return tuple(lines)
 
 
 def load(path: Path) -> Run | Damaged:
-    """Read one run folder. A missing manifest or half-written last line is tolerated; a missing configuration is not."""
+    """Read one run folder. A missing manifest or torn last line is tolerated; a missing configuration is not."""
     try:
         config = _read_object(path / "config.json")
     except (OSError, ValueError) as error:
@@ -200,7 +207,9 @@ def group_by_settings(runs: Sequence[Run]) -> list[Group]:
         rivals = [other for other in settings if (other.get("algorithm"), other.get("env.id")) == _kind(own)]
         extra = _distinguishing(own, rivals)
         name = ALGORITHM_NAMES.get(group[0].algorithm, group[0].algorithm)
-        groups.append(Group(f"{name} ({extra})" if extra else name, group[0].algorithm, group[0].task, tuple(group)))
+        groups.append(
+            Group(f"{name} ({extra})" if extra else name, group[0].algorithm, group[0].task, tuple(group))
+        )
     return groups
 
 
@@ -216,7 +225,9 @@ def _distinguishing(own: Mapping[str, object], rivals: Sequence[Mapping[str, obj
     keys = [key for key in own if key != "seed" and any(other.get(key) != own[key] for other in rivals)]
     if "preset" in keys:  # a preset changes many settings at once; its name says it all
         same = [other for other in rivals if other.get("preset") == own["preset"]]
-        keys = ["preset"] + [key for key in keys if key != "preset" and any(o.get(key) != own[key] for o in same)]
+        keys = ["preset"] + [
+            key for key in keys if key != "preset" and any(o.get(key) != own[key] for o in same)
+        ]
     return ", ".join(f"{key.rsplit('.', 1)[-1].replace('_', ' ')} {own[key]}" for key in keys[:3])
 
 

@@ -33,7 +33,7 @@ def _table() -> dict[tuple[str, str], Published]:
 
 
 def published(algorithm: str, task: str, until: float = np.inf) -> Published | None:
-    """The published curve of `macura`, `mbpo` or `sac` on a task such as `Hopper`, cut at a step; None if there is none."""
+    """The published curve of `macura`, `mbpo` or `sac` on a task such as `Hopper`, cut at a step, if there is one."""
     curve = _table().get((algorithm, task))
     if curve is None:
         return None

@@ -2,11 +2,13 @@
 
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, cast
 
 import matplotlib as mpl
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
@@ -53,11 +55,11 @@ _RC = {
 
 
 @contextmanager
-def styled() -> Iterator[None]:
+def styled() -> Generator[None]:
     """Draw in the project's style while the context lasts; the reader's own settings stay out and unchanged."""
     with mpl.rc_context():
         mpl.rcdefaults()
-        mpl.rcParams.update(_RC)
+        mpl.rcParams.update(cast(Any, _RC))
         yield
 
 
@@ -85,20 +87,26 @@ def short_number(value: float) -> str:
 
 def legend_below(figure: Figure, sources: Sequence[Axes], columns: int = 4) -> None:
     """One legend for the whole figure under its axes, each name once."""
-    entries: dict[str, object] = {}
+    entries: dict[str, Artist] = {}
     for axes in sources:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
     if entries:
         figure.legend(
-            list(entries.values()), list(entries), loc="outside lower center", ncols=min(columns, len(entries))
+            list(entries.values()),
+            list(entries),
+            loc="outside lower center",
+            ncols=min(columns, len(entries)),
         )
 
 
 def save(figure: Figure, out: Path) -> tuple[Path, ...]:
     """Write the figure as PNG and SVG beside each other; `out` names either, or neither."""
     if out.suffix not in ("", ".png", ".svg"):
-        raise UserError(f"--out {out} ends in {out.suffix!r}, but figures are PNG and SVG; try --out {out.with_suffix('.png')}.")
+        better = out.with_suffix(".png")
+        raise UserError(
+            f"--out {out} ends in {out.suffix!r}, but figures are PNG and SVG; try --out {better}."
+        )
     out.parent.mkdir(parents=True, exist_ok=True)
     files = (out.with_suffix(".png"), out.with_suffix(".svg"))
     figure.savefig(files[0], dpi=200)
@@ -112,7 +120,7 @@ def inline_svg(figure: Figure, name: str, alt: str) -> str:
     figure.savefig(buffer, format="svg", metadata={"Date": None}, transparent=True)
     svg = buffer.getvalue()
     svg = svg[svg.index("<svg") :]
-    svg = re.sub(r'<metadata>.*?</metadata>', "", svg, flags=re.DOTALL)
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'\bid="', f'id="{name}-', svg)
     svg = re.sub(r"url\(#", f"url(#{name}-", svg)
     svg = re.sub(r'href="#', f'href="#{name}-', svg)

@@ -11,6 +11,7 @@ from macura.runs.compare import differences as differences
 from macura.runs.display import console as console
 from macura.runs.folder import Opening as Opening
 from macura.runs.folder import RunFolder as RunFolder
+from macura.runs.manifest import commit as commit
 from macura.runs.manifest import describe as describe
 from macura.runs.manifest import usable_cores as usable_cores
 from macura.runs.manifest import versions as versions
