@@ -116,6 +116,8 @@ class Bridge:
 
     def _number(self, reward: Any) -> float:
         try:
+            if reward is None:  # NumPy would read it as nan
+                raise TypeError
             value = np.asarray(reward, np.float64).reshape(()).item()
         except (TypeError, ValueError):
             raise self._fault(f"the reward is {reward!r}, not a number") from None

@@ -72,7 +72,8 @@ def controller(state: Float[AnyArray, "*batch 2"]) -> AnyArray:
 
 def reward(state: Float[AnyArray, "*batch 2"]) -> AnyArray:
     """(1 + cos phi) / 2, in [0, 1]: one when upright, nothing when hanging."""
-    return (1.0 + state.__array_namespace__().cos(state[..., 0])) / 2.0
+    xp = state.__array_namespace__()
+    return xp.asarray((1.0 + xp.cos(state[..., 0])) / 2.0)
 
 
 class PendulumEnv(gymnasium.Env[NDArray[Any], NDArray[Any]]):

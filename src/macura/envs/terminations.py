@@ -31,33 +31,34 @@ def hopper(next_obs: Observations) -> Flags:
     xp = next_obs.__array_namespace__()
     height, angle = next_obs[..., 0], next_obs[..., 1]
     bounded = xp.all(xp.abs(next_obs[..., 1:]) < 100.0, axis=-1)
-    return ~(bounded & xp.isfinite(height) & (height > 0.7) & (xp.abs(angle) < 0.2))
+    return xp.asarray(~(bounded & xp.isfinite(height) & (height > 0.7) & (xp.abs(angle) < 0.2)))
 
 
 def walker2d(next_obs: Observations) -> Flags:
     """Alive while 0.8 < z < 2 and |angle| < 1."""
     xp = next_obs.__array_namespace__()
     height, angle = next_obs[..., 0], next_obs[..., 1]
-    return ~((height > 0.8) & (height < 2.0) & (xp.abs(angle) < 1.0))
+    return xp.asarray(~((height > 0.8) & (height < 2.0) & (xp.abs(angle) < 1.0)))
 
 
 def ant(next_obs: Observations) -> Flags:
     """Alive while all numbers are finite and 0.2 <= z <= 1."""
     xp = next_obs.__array_namespace__()
     height = next_obs[..., 0]
-    return ~(xp.all(xp.isfinite(next_obs), axis=-1) & (height >= 0.2) & (height <= 1.0))
+    return xp.asarray(~(xp.all(xp.isfinite(next_obs), axis=-1) & (height >= 0.2) & (height <= 1.0)))
 
 
 def humanoid(next_obs: Observations) -> Flags:
     """Alive while 1 < z < 2."""
+    xp = next_obs.__array_namespace__()
     height = next_obs[..., 0]
-    return ~((height > 1.0) & (height < 2.0))
+    return xp.asarray(~((height > 1.0) & (height < 2.0)))
 
 
 def inverted_pendulum(next_obs: Observations) -> Flags:
     """Alive while all numbers are finite and |angle| <= 0.2."""
     xp = next_obs.__array_namespace__()
-    return ~(xp.all(xp.isfinite(next_obs), axis=-1) & (xp.abs(next_obs[..., 1]) <= 0.2))
+    return xp.asarray(~(xp.all(xp.isfinite(next_obs), axis=-1) & (xp.abs(next_obs[..., 1]) <= 0.2)))
 
 
 def inverted_double_pendulum(next_obs: Observations) -> Flags:
@@ -65,8 +66,9 @@ def inverted_double_pendulum(next_obs: Observations) -> Flags:
 
     The observation is (x, sin t1, sin t2, cos t1, cos t2, ...), t2 relative to the first pole.
     """
+    xp = next_obs.__array_namespace__()
     sin1, sin2, cos1, cos2 = (next_obs[..., k] for k in range(1, 5))
-    return ~(0.6 * (cos1 + (cos1 * cos2 - sin1 * sin2)) > 1.0)
+    return xp.asarray(~(0.6 * (cos1 + (cos1 * cos2 - sin1 * sin2)) > 1.0))
 
 
 _ENDS: Mapping[str, Termination] = {
