@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from macura import presets, runs
 from macura.core import Stream, UserError, host_rng
 from macura.envs import EnvConfig, Task
 from macura.training import Judges, RunConfig, SavedPolicy, run, to_dict
 
-Array = np.ndarray[Any, Any]
+Array = NDArray[Any]
 
 
 class Agent:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, cast
 
 import jax
 import numpy as np
+from numpy.typing import NDArray
 
 from macura.core import RunError
 from macura.runs.files import JSON, reason, sha256, sync_folder
@@ -23,7 +24,7 @@ from macura.runs.warning import Warn, print_warning
 FORMAT = 1
 """Version of the layout of a checkpoint."""
 
-Arrays = dict[str, np.ndarray[Any, Any]]
+Arrays = dict[str, NDArray[Any]]
 
 Tree = Any
 """Arrays, nested in any containers that JAX knows."""

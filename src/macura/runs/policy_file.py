@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from macura.core import RunError, UserError
 from macura.runs.files import JSON, reason, write_atomically
@@ -17,10 +18,10 @@ FORMAT = 1
 # One metadata entry only: safetensors writes several in an order that changes from process to process.
 _KEY = "macura_policy"
 
-Arrays = dict[str, np.ndarray[Any, Any]]
+Arrays = dict[str, NDArray[Any]]
 
 
-def save(path: str | Path, arrays: Mapping[str, np.ndarray[Any, Any]], config: Mapping[str, JSON]) -> None:
+def save(path: str | Path, arrays: Mapping[str, NDArray[Any]], config: Mapping[str, JSON]) -> None:
     """Write named arrays and their configuration, atomically; the same content gives the same bytes."""
     import safetensors.numpy
 
@@ -74,7 +75,7 @@ def _header(text: str | None, path: Path) -> dict[str, JSON]:
     return cast(dict[str, JSON], header)
 
 
-def _digest(arrays: Mapping[str, np.ndarray[Any, Any]], config: Mapping[str, JSON]) -> str:
+def _digest(arrays: Mapping[str, NDArray[Any]], config: Mapping[str, JSON]) -> str:
     """SHA-256 over names, types, shapes and bytes of the arrays, and the configuration."""
     digest = hashlib.sha256(json.dumps(config, sort_keys=True).encode())
     for name, array in sorted(arrays.items()):

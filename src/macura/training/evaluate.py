@@ -4,11 +4,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from macura.core import Stream, host_seed
 from macura.envs import Bridge
 
-BatchPolicy = Callable[[np.ndarray[Any, Any]], np.ndarray[Any, Any]]
+BatchPolicy = Callable[[NDArray[Any]], NDArray[Any]]
 
 
 def evaluate(bridges: Sequence[Bridge], policy: BatchPolicy, seed: int, episodes: int) -> list[float]:

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import jax
 import numpy as np
+from numpy.typing import NDArray
 
 from macura import runs, sac
 from macura.core import UserError
@@ -16,7 +17,7 @@ from macura.nn import MLP
 from macura.training.codec import from_dict, to_dict
 from macura.training.config import RunConfig
 
-Array = np.ndarray[Any, Any]
+Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
