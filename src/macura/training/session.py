@@ -7,10 +7,12 @@ from typing import Any
 
 import jax
 import numpy as np
+from numpy.typing import NDArray
 
 from macura import exploration, replay, runs, sac
 from macura.core import Metrics, RunError, Stream, host_rng, host_seed, root_key
 from macura.envs import Bridge, Task
+from macura.runs.warning import print_warning
 from macura.training import state as states
 from macura.training.clock import Clock
 from macura.training.config import RunConfig
@@ -116,6 +118,7 @@ class Session:
             info = jax.device_get(info)
         self.state = self.state._replace(model=model)
         self._refuse_wrong_judges(info)
+        self._tell_divergence(info["model/diverged"])
         self.round_info = info
 
     def imagine(self) -> None:
@@ -165,7 +168,7 @@ class Session:
             policy = self.state.learner.policy
             silence = np.zeros((len(self.evaluators), self.shape.act), np.float32)
 
-            def deterministic(obs: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+            def deterministic(obs: NDArray[Any]) -> NDArray[Any]:
                 return np.asarray(self.phases.evaluate(policy, obs, silence))
 
             episodes = self.config.evaluation_episodes
@@ -215,7 +218,7 @@ class Session:
         for bridge in self.evaluators:
             bridge.close()
 
-    def _action(self) -> np.ndarray[Any, Any]:
+    def _action(self) -> NDArray[Any]:
         place = self.step % self.config.epoch_steps
         warming_up = self.step < self.config.warmup_steps
         if warming_up and self.config.warmup_actions == "uniform":
@@ -256,6 +259,15 @@ class Session:
             f"the agent diverged before step {self.step} ({evidence});"
             " try a smaller --sac.learning-rate, or --sac.layer-norm true."
         )
+
+    def _tell_divergence(self, diverged: NDArray[Any]) -> None:
+        """Say which outputs of the model were not finite after the refit of this round."""
+        if np.any(diverged):
+            names = [*(f"observation[{k}]" for k in range(self.shape.obs)), "reward"]
+            told = ", ".join(names[k] for k in np.flatnonzero(diverged)[:5])
+            print_warning(
+                f"the model diverged in the refit at step {self.step} ({told}); it goes on from its earlier weights"
+            )
 
     def _refuse_wrong_judges(self, info: dict[str, Any]) -> None:
         """Stop if a user's termination or reward function plainly contradicts the environment."""
