@@ -1,6 +1,6 @@
 """Numbers that stand for many seeds: means with bands, robust aggregates with bootstrap intervals, comparisons."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -40,3 +40,124 @@ def band(curves: Sequence[Series]) -> Band:
     freedom = np.maximum(seeds - 1, 1)
     half = np.where(enough, stats.t.ppf(0.975, freedom) * np.sqrt(spread / freedom / np.maximum(seeds, 1)), np.nan)
     return Band(steps, mean, mean - half, mean + half, seeds)
+
+
+class Interval(NamedTuple):
+    """A number and its 95 % bootstrap interval."""
+
+    point: float
+    low: float
+    high: float
+
+
+Scores = Sequence[Float[np.ndarray, "seeds"]]
+"""One number per seed, one array per task: the strata of the bootstrap."""
+
+RESAMPLES = 2000
+
+
+def iqm(values: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*rest"]:
+    """Interquartile mean over the last axis: the mean without the lowest and the highest quarter."""
+    return np.asarray(stats.trim_mean(values, 0.25, axis=-1))
+
+
+def median(values: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*rest"]:
+    """Median over the last axis."""
+    return np.median(values, axis=-1)
+
+
+def bootstrap(
+    scores: Scores, statistic: Callable[..., np.ndarray] = iqm, resamples: int = RESAMPLES, seed: int = 0
+) -> Interval:
+    """The statistic of all scores, with the percentile interval of resampling seeds within each task."""
+    kept = [score for score in scores if len(score)]
+    if not kept:
+        return Interval(np.nan, np.nan, np.nan)
+    rng = np.random.default_rng(seed)
+    drawn = np.concatenate([_resample(score, resamples, rng) for score in kept], axis=-1)
+    low, high = np.quantile(statistic(drawn), [0.025, 0.975])
+    return Interval(float(statistic(np.concatenate(kept))), float(low), float(high))
+
+
+def mean_interval(values: Float[np.ndarray, "seeds"]) -> Interval:
+    """Mean with Student's 95 % limits; NaN limits for fewer than two seeds."""
+    if not len(values):
+        return Interval(np.nan, np.nan, np.nan)
+    mean = float(np.mean(values))
+    if len(values) < 2:
+        return Interval(mean, np.nan, np.nan)
+    half = float(stats.t.ppf(0.975, len(values) - 1) * stats.sem(values))
+    return Interval(mean, mean - half, mean + half)
+
+
+def improvement(scores: Scores, rivals: Scores, resamples: int = RESAMPLES, seed: int = 0) -> Interval:
+    """P(X > Y) + P(X = Y) / 2, averaged over tasks, for a random seed of each; tasks without either are left out."""
+    pairs = [(x, y) for x, y in zip(scores, rivals, strict=True) if len(x) and len(y)]
+    if not pairs:
+        return Interval(np.nan, np.nan, np.nan)
+    rng = np.random.default_rng(seed)
+    point = float(np.mean([_wins(x[None], y[None])[0] for x, y in pairs]))
+    drawn = [_wins(_resample(x, resamples, rng), _resample(y, resamples, rng)) for x, y in pairs]
+    low, high = np.quantile(np.mean(drawn, axis=0), [0.025, 0.975])
+    return Interval(point, float(low), float(high))
+
+
+def at_step(curve: Series, step: int) -> float:
+    """The value last measured at or before a step; NaN if the curve begins later or ends earlier."""
+    if not len(curve.steps) or curve.steps[0] > step or curve.steps[-1] < step:
+        return np.nan
+    return float(curve.values[np.searchsorted(curve.steps, step, side="right") - 1])
+
+
+def final(curve: Series, share: float = 0.1) -> float:
+    """Mean of what was measured in the last tenth of the steps; NaN for an empty curve."""
+    if not len(curve.steps):
+        return np.nan
+    return float(curve.values[curve.steps >= (1 - share) * curve.steps[-1]].mean())
+
+
+def area(curve: Series) -> float:
+    """Area under the curve divided by its length in steps: the mean value on the way; NaN for an empty curve."""
+    if len(curve.steps) < 2:
+        return float(curve.values[0]) if len(curve.steps) else np.nan
+    span = float(curve.steps[-1] - curve.steps[0])
+    return float(np.trapezoid(curve.values, curve.steps.astype(float)) / span)
+
+
+def steps_to(curve: Series, threshold: float) -> float:
+    """The first step whose value, averaged with the two next ones, reaches a threshold; infinity if none does."""
+    if not len(curve.steps):
+        return np.nan
+    reached = np.flatnonzero(_smoothed(curve.values) >= threshold)
+    return float(curve.steps[reached[0]]) if len(reached) else np.inf
+
+
+def gain(curve: Series) -> float:
+    """How far the curve rises above its first value: smoothed maximum minus first; NaN for an empty curve."""
+    return float(_smoothed(curve.values).max() - curve.values[0]) if len(curve.steps) else np.nan
+
+
+def collapsed(curve: Series, typical_gain: float) -> bool:
+    """Whether the end lies below the smoothed maximum by more than half of what is typically gained on the task."""
+    if not len(curve.steps):
+        return False
+    return float(_smoothed(curve.values).max()) - final(curve) > 0.5 * typical_gain
+
+
+def _smoothed(values: Float[np.ndarray, "time"]) -> Float[np.ndarray, "times"]:
+    """Means of three neighbours (of all, where there are fewer)."""
+    width = min(3, len(values))
+    return np.convolve(values, np.full(width, 1 / width), mode="valid")
+
+
+def _resample(
+    values: Float[np.ndarray, "seeds"], resamples: int, rng: np.random.Generator
+) -> Float[np.ndarray, "resamples seeds"]:
+    return values[rng.integers(len(values), size=(resamples, len(values)))]
+
+
+def _wins(
+    x: Float[np.ndarray, "resamples seeds"], y: Float[np.ndarray, "resamples rivals"]
+) -> Float[np.ndarray, "resamples"]:
+    ahead, behind = x[:, :, None], y[:, None, :]
+    return np.mean((ahead > behind) + 0.5 * (ahead == behind), axis=(1, 2))

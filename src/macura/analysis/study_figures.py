@@ -1,0 +1,133 @@
+"""The figures of a study: one panel for every task and group, our mean and band solid, published curves dashed."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from macura.analysis.curves import draw_group, draw_published
+from macura.analysis.loading import Group
+from macura.analysis.study import RETURN, StudyData
+from macura.analysis.style import (
+    ALGORITHM_COLOURS,
+    COLOURS,
+    MUTED,
+    inline_svg,
+    legend_below,
+    new_axes,
+    save,
+    styled,
+)
+
+NAMES = {
+    RETURN: "Evaluation return",
+    "rollout/mean_length": "Mean rollout length",
+    "rollout/kappa": "Threshold κ",
+    "rollout/mean_variance": "Mean variance of stored data",
+    "updates/count": "Updates G per environment step",
+}
+PUBLISHED_KAPPAS = 150.0, 300.0
+"""The fixed levels of the paper's ablation on Humanoid."""
+
+
+class Panel(NamedTuple):
+    """One metric of the variants of one group on one task."""
+
+    metric: str
+    task: str
+    group: str
+
+    def title(self, one_task: bool) -> str:
+        """What sets the panel apart from its neighbours."""
+        parts = [NAMES.get(self.metric, self.metric), self.group, "" if one_task and self.group else self.task]
+        return ", ".join(part for part in parts if part)
+
+
+def panels(study: StudyData) -> Iterator[Panel]:
+    """The panels in which something can be seen."""
+    for metric in study.metrics:
+        for task in study.tasks:
+            for group in study.groups:
+                panel = Panel(metric, task, group)
+                if any(len(run.series(metric).steps) for g in _groups(study, panel) for run in g.runs):
+                    yield panel
+
+
+def draw_panel(axes: Axes, study: StudyData, panel: Panel) -> None:
+    """Draw one panel."""
+    new_axes(axes, panel.title(len(study.tasks) == 1))
+    here = _groups(study, panel)
+    for group in here:
+        draw_group(axes, group, colour_of(study, group.label), panel.metric)
+    until = max((run.last_step for group in here for run in group.runs), default=0)
+    if panel.metric == RETURN:
+        for algorithm in dict.fromkeys(group.algorithm for group in here):
+            draw_published(axes, algorithm, panel.task, until, _published_colour(study, algorithm))
+    if panel.metric == "rollout/kappa" and panel.task == "Humanoid":
+        for level in PUBLISHED_KAPPAS:
+            axes.axhline(level, color=MUTED, linewidth=1, linestyle=":")
+    axes.set_xlim(left=0)
+
+
+def as_svgs(study: StudyData) -> Iterator[str]:
+    """Every panel as an `<svg>` element of its own, small enough to be read on a phone."""
+    with styled():
+        for number, panel in enumerate(panels(study)):
+            figure = Figure(figsize=(4.7, 3.1), layout="constrained")
+            axes = figure.subplots()
+            draw_panel(axes, study, panel)
+            handles, labels = axes.get_legend_handles_labels()
+            if len(labels) <= 4:
+                axes.legend(handles, labels, fontsize=7.5)
+            else:
+                figure.set_figheight(3.1 + 0.19 * -(-len(labels) // 2))
+                figure.legend(handles, labels, loc="outside lower center", ncols=2, fontsize=7.5)
+            yield inline_svg(figure, f"{study.name}-{study.scale}-{number}", panel.title(False))
+
+
+def write_figure(study: StudyData, folder: Path) -> tuple[Path, ...]:
+    """All panels of a study as one figure, PNG and SVG; nothing if there is nothing to see."""
+    drawn = list(panels(study))
+    if not drawn:
+        return ()
+    with styled():
+        columns = min(3, len(drawn))
+        rows = -(-len(drawn) // columns)
+        figure = Figure(figsize=(max(6.6, 4.3 * columns), 3.3 * rows + 0.8), layout="constrained")
+        grid: Sequence[Axes] = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
+        for axes, panel in zip(grid, drawn, strict=False):
+            draw_panel(axes, study, panel)
+        for axes in grid[len(drawn) :]:
+            axes.set_visible(False)
+        legend_below(figure, grid, columns=3 if columns > 1 else 2)
+        return save(figure, folder / f"{study.name}-{study.scale}.png")
+
+
+def colour_of(study: StudyData, variant: str) -> str:
+    """Algorithms have their own colours; variants take theirs in the order of the panel they share."""
+    by_algorithm = {member.variant: str(member.record["algorithm"]) for member in study.members}
+    if len(set(by_algorithm.values())) == len(by_algorithm) > 1:
+        return ALGORITHM_COLOURS.get(by_algorithm[variant], COLOURS[0])
+    group = next(member.group for member in study.members if member.variant == variant)
+    shared = list(dict.fromkeys(member.variant for member in study.members if member.group == group))
+    return COLOURS[shared.index(variant) % len(COLOURS)]
+
+
+def _groups(study: StudyData, panel: Panel) -> list[Group]:
+    """The runs of a panel by variant."""
+    labels = dict.fromkeys(m.variant for m in study.of(task=panel.task) if m.group == panel.group)
+    groups: list[Group] = []
+    for label in labels:
+        runs = tuple(study.runs(label, panel.task))
+        if runs:
+            groups.append(Group(label, runs[0].algorithm, panel.task, runs))
+    return groups
+
+
+def _published_colour(study: StudyData, algorithm: str) -> str:
+    variants = {member.variant for member in study.members if member.record["algorithm"] == algorithm}
+    return colour_of(study, variants.pop()) if len(variants) == 1 else MUTED
+
+

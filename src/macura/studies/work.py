@@ -1,0 +1,75 @@
+"""One run of a study inside the process that it was given to."""
+
+import fcntl
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from macura.core import RunError, UserError
+
+Ending = Literal["finished", "failed", "interrupted"]
+Work = Callable[[Mapping[str, Any], Path], None]
+"""Does the run of a record (as JSON) in a folder."""
+
+
+class Outcome(NamedTuple):
+    """How a run ended, and one line about it."""
+
+    ending: Ending
+    message: str = ""
+
+
+def train(record: Mapping[str, Any], folder: Path) -> None:
+    """Train as the record says, or go on from the last checkpoint."""
+    from macura import runs
+    from macura.studies.record import Record
+    from macura.training import run
+
+    def sinks(folder: runs.RunFolder, config: object, step: int) -> list[runs.Sink]:
+        return [runs.tensorboard(folder, step)]
+
+    run(Record(**record).config(), folder, sinks=sinks)
+
+
+def attempt(work: Work, record: Mapping[str, Any], folder: Path) -> Outcome:
+    """Do the work; whatever goes wrong becomes an outcome, its traceback is printed (into the log of the run)."""
+    from macura.training import Interrupted
+
+    try:
+        work(record, folder)
+    except Interrupted as stop:
+        return Outcome("interrupted", str(stop))
+    except (UserError, RunError) as error:
+        return Outcome("failed", str(error))
+    except Exception as error:
+        traceback.print_exc()
+        return Outcome("failed", f"{type(error).__name__}: {error}")
+    finally:
+        _forget_programs()
+    return Outcome("finished")
+
+
+def await_release(folder: Path, patience: float = 60.0) -> None:
+    """Wait until a process that was working in the folder, and has been given up, is really gone."""
+    lock = folder / "lock"
+    until = time.monotonic() + patience
+    while lock.exists() and time.monotonic() < until:
+        with lock.open("a") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except OSError:
+                pass
+        time.sleep(0.2)
+
+
+def _forget_programs() -> None:
+    """The next run compiles its own."""
+    import sys
+
+    if "jax" in sys.modules:
+        import jax
+
+        jax.clear_caches()
