@@ -1,7 +1,7 @@
 """Tiny environments, good and bad. Import them, or name them on the command line: `tests.fakes.envs:raises`.
 
-Every factory makes a `Point` of 50-step episodes; the bad ones go wrong in step `FAULT_STEP` since they were made, which
-lies in the second epoch of a run with epochs of 100 steps and in the third evaluation of one episode each.
+Every factory makes a `Point` of 50-step episodes; the bad ones go wrong in step `FAULT_STEP` since they were made,
+which lies in the second epoch of a run with epochs of 100 steps, and in the third evaluation of one episode each.
 """
 
 import gymnasium
@@ -15,7 +15,7 @@ EPISODE_STEPS = 50
 class Point(gymnasium.Env):
     """A damped point on a line, pushed by the action and paid for staying near 0."""
 
-    metadata = {"render_modes": ["rgb_array"]}
+    metadata = {"render_modes": ["rgb_array"]}  # noqa: RUF012 (the shape Gymnasium asks for)
 
     def __init__(self, observation_space=None, action_space=None, render_mode=None):
         self.observation_space = observation_space or spaces.Box(-np.inf, np.inf, (2,), np.float64)

@@ -188,6 +188,8 @@ def _register_deepmind(env_id: str) -> None:
 def _missing(env_id: str, error: Exception) -> str:
     if env_id.startswith(DEEPMIND):
         return f"{env_id} needs DeepMind Control, which is not installed; type: pip install 'macura[dmc]'"
+    if type(error) is ImportError:  # it is there, but does not do
+        return f"{env_id} cannot be made: {one_line(error)}; give another environment."
     if "mujoco" in str(error).lower():
         return (
             f"{env_id} needs MuJoCo, which cannot be imported ({one_line(error)});"

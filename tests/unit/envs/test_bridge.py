@@ -102,7 +102,7 @@ def test_a_fault_names_the_step_and_the_value(fake, message):
 def test_a_fault_in_reset_and_an_old_step_are_told_too():
     with pytest.raises(RunError, match=rf"step {STEP} .*reset raised RuntimeError: the arm is stuck"):
         walk(fakes.FailsToReset(), STEP)
-    with pytest.raises(RunError, match="step 1 .*step returned 4 values"):
+    with pytest.raises(RunError, match=r"step 1 .*step returned 4 values"):
         walk(fakes.OldStep(), 1)
 
 

@@ -172,7 +172,7 @@ def test_the_built_in_termination_is_used_only_where_it_holds():
     assert known(EnvConfig("mine:env"), fakes.Point()) is None
     assert known(EnvConfig("MountainCarContinuous-v0")) is None
     with pytest.raises(
-        UserError, match="no built-in termination function for 'Hoper-v5'. Did you mean 'Hopper-v5'"
+        UserError, match=r"no built-in termination function for 'Hoper-v5'\. Did you mean 'Hopper-v5'"
     ):
         termination("Hoper-v5")
 
