@@ -131,12 +131,13 @@ def course(run: Run) -> Figure:
     )
     colour = ALGORITHM_COLOURS.get(run.algorithm, COLOURS[0])
     _draw_return(axes["return"], run, colour)
+    legend_below(figure, [axes["return"]])
     for title, unit, series in panels:
         panel = new_axes(axes[title], title, unit)
         panel.plot(series.steps, series.values, color=colour, linewidth=1.6)
         _fit_limits(panel, series)
     for panel in axes.values():
-        panel.set_xlim(0, max(run.last_step, 1))
+        panel.set_xlim(0, 1.02 * max(run.last_step, 1))  # room for the last marker
     return figure
 
 
@@ -152,11 +153,11 @@ def _draw_return(axes: Axes, run: Run, colour: str) -> None:
             training.steps, training.values, color=MUTED, alpha=0.45, linewidth=0.9, label="training episodes"
         )
     episodes = _episodes(run)
-    axes.plot(episodes.steps, episodes.values, ".", color=colour, alpha=0.35, markersize=6, markeredgewidth=0)
+    dots: dict[str, Any] = {"color": colour, "alpha": 0.35, "markersize": 6, "markeredgewidth": 0}
+    axes.plot(episodes.steps, episodes.values, ".", label="evaluation episodes", **dots)
     evaluation = run.series(RETURN)
     axes.plot(evaluation.steps, evaluation.values, color=colour, marker="o", markersize=4, label="evaluation")
     draw_published(axes, run.algorithm, run.task, run.last_step, colour)
-    axes.legend(loc="upper left")
 
 
 def _episodes(run: Run) -> Series:

@@ -57,7 +57,7 @@ class Status:
         """What there is to tell, in words, by subject; subjects without any news are left out."""
         told = {
             "evaluation": [self._said("return", "eval/return_mean"), self._best()],
-            "episode": [self._said("return", "train/episode_return")],
+            "episode": [self._said("episode return", "train/episode_return")],
             "agent": [
                 self._said("alpha", "sac/alpha"),
                 self._said("critic loss", "sac/critic_loss"),

@@ -7,7 +7,7 @@ import os
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Literal, NamedTuple, Self, cast
+from typing import IO, Literal, NamedTuple, cast
 
 from macura.core import RunError, UserError
 from macura.runs import manifest as manifests
@@ -149,7 +149,7 @@ class RunFolder:
             self._lock.close()
             self._lock = None
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "RunFolder":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -5,7 +5,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, Self, cast
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 from jaxtyping import ArrayLike
@@ -19,6 +19,7 @@ Row = dict[str, Number | list[Any]]
 """Plain numbers (None where a number was not finite) and lists of them."""
 
 
+@runtime_checkable
 class Sink(Protocol):
     """Somebody who is shown every row; a sink that fails is dropped, the file goes on."""
 
@@ -91,7 +92,7 @@ class Recorder:
             self._file.close()
             self._each("close")
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Recorder":
         return self
 
     def __exit__(self, *_: object) -> None:
