@@ -4,7 +4,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from macura.envs import EnvConfig, Task
 from macura.training import Judges, RunConfig, SavedPolicy, run, to_dict
 
 Array = NDArray[Any]
+
+A = TypeVar("A", bound="Agent")
 
 
 class Agent:
@@ -59,7 +61,9 @@ class Agent:
         self._policy: SavedPolicy | None = None
         self._rng = host_rng(seed, Stream.PREDICT)
 
-    def learn(self, total_steps: int | None = None, out: str | Path | None = None, progress: bool = True) -> Self:
+    def learn(
+        self: A, total_steps: int | None = None, out: str | Path | None = None, progress: bool = True
+    ) -> A:
         """Train for `total_steps` environment steps; afterwards the agent acts by its best policy by evaluation.
 
         `out` is the folder of the run: metrics, checkpoints, policies. Repeating the call after an interruption goes
@@ -90,7 +94,9 @@ class Agent:
                 " give one observation or a batch of them."
             )
         rows = obs.reshape(-1, policy.obs_dim)
-        epsilon = None if deterministic else self._rng.standard_normal((len(rows), policy.act_dim), np.float32)
+        epsilon = (
+            None if deterministic else self._rng.standard_normal((len(rows), policy.act_dim), np.float32)
+        )
         actions = policy.to_env(policy.act(rows, epsilon))
         single = obs.size == policy.obs_dim and (obs.ndim <= 1 or obs.shape[0] != 1)
         return (actions[0] if single else actions), state
@@ -104,7 +110,7 @@ class Agent:
         """The agent saved in a file, or the best policy of a run folder; as `macura.load`."""
         return load(path)
 
-    def _train(self, config: RunConfig, out: Path, progress: bool) -> Self:
+    def _train(self: A, config: RunConfig, out: Path, progress: bool) -> A:
         def sinks(folder: runs.RunFolder, config: RunConfig, step: int) -> list[runs.Sink]:
             shown = [runs.console(folder, to_dict(config), step)] if progress else []
             return [*shown, runs.tensorboard(folder, step)]

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import jax
 import numpy as np
@@ -30,7 +30,7 @@ class SavedPolicy:
     config: RunConfig
 
     @classmethod
-    def of(cls, policy: sac.Policy, bridge: Bridge, config: RunConfig) -> Self:
+    def of(cls, policy: sac.Policy, bridge: Bridge, config: RunConfig) -> "SavedPolicy":
         """The policy of a run, with the action bounds of its environment."""
         return cls(jax.tree.map(np.asarray, policy), bridge.action_low, bridge.action_high, config)
 
@@ -66,7 +66,7 @@ class SavedPolicy:
         runs.policy_file.save(path, layers | {"low": self.low, "high": self.high}, to_dict(self.config))
 
     @classmethod
-    def load(cls, path: str | Path) -> Self:
+    def load(cls, path: str | Path) -> "SavedPolicy":
         """Read a policy file; nothing in it is executed."""
         arrays, config = runs.policy_file.load(path)
         layers = sum(name.startswith("weight") for name in arrays)
@@ -79,6 +79,8 @@ class SavedPolicy:
             if not (layers and fits and chained and biases[-1].shape[0] == 2 * low.shape[0]):
                 raise KeyError("layers that fit each other")
         except (KeyError, IndexError) as error:
-            raise UserError(f"{path} is no macura policy: it lacks {error}; save it again with agent.save.") from error
+            raise UserError(
+                f"{path} is no macura policy: it lacks {error}; save it again with agent.save."
+            ) from error
         actor = MLP(weights, biases)  # pyright: ignore[reportArgumentType]  NumPy arrays stand in until first use
         return cls(sac.Policy(actor, (high - low) / 2), low, high, from_dict(RunConfig, config))
