@@ -100,7 +100,7 @@ def legend_below(figure: Figure, sources: Sequence[Axes], columns: int = 4) -> N
         )
 
 
-def save(figure: Figure, out: Path) -> tuple[Path, ...]:
+def save(figure: Figure, out: Path, dpi: int = 200) -> tuple[Path, ...]:
     """Write the figure as PNG and SVG beside each other; `out` names either, or neither."""
     if out.suffix not in ("", ".png", ".svg"):
         better = out.with_suffix(".png")
@@ -109,7 +109,7 @@ def save(figure: Figure, out: Path) -> tuple[Path, ...]:
         )
     out.parent.mkdir(parents=True, exist_ok=True)
     files = (out.with_suffix(".png"), out.with_suffix(".svg"))
-    figure.savefig(files[0], dpi=200)
+    figure.savefig(files[0], dpi=dpi)
     figure.savefig(files[1], metadata={"Date": None})
     return files
 
