@@ -322,7 +322,7 @@ CLAIMS: Mapping[str, Claim] = {
     "macura_best_in_noise": Claim("22. MACURA is above MBPO and M2AC at every level of action noise.", "appendix E.4", macura_best_in_noise),
     "both_destabilise": Claim("23. In very long runs, MBPO and MACURA both destabilise.", "appendix E.7", both_destabilise),
     "mbpo_brittle": Claim("25. MBPO is brittle on Walker2d even with rollouts of one step.", "appendix E.2", mbpo_brittle),
-    "untuned": Claim("26. T_max = 10 and ζ = 0.95 work on all tasks.", "section 6.4", untuned),
+    "untuned": Claim("26. T_max = 10 and ζ = 0.95 are the same on all tasks.", "section 6.4", untuned),
 }
 """By key, in the order of the paper."""
 

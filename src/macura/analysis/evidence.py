@@ -68,10 +68,10 @@ def within(study: StudyData, variant: str, score: Score, limits: tuple[float, fl
     means: dict[str, float] = {}
     for task in study.tasks:
         values = study.scores_on(variant, task, score)
-        if len(values):
+        if len(values) >= FEWEST_SEEDS:
             means[task] = float(np.mean(values))
     said = ", ".join(f"{task} {value:.3g}" for task, value in means.items())
-    line = f"{variant}, {what}: {said or 'no run'} (claimed: {low:g} to {high:g})"
+    line = f"{variant}, {what}: {said or f'fewer than {FEWEST_SEEDS} complete seeds'} (claimed: {low:g} to {high:g})"
     if not means:
         return Evidence("not enough data", (line,))
     inside = [low <= value <= high for value in means.values()]

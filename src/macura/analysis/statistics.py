@@ -69,10 +69,15 @@ def median(values: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*rest"]:
 def bootstrap(
     scores: Scores, statistic: Callable[..., np.ndarray] = iqm, resamples: int = RESAMPLES, seed: int = 0
 ) -> Interval:
-    """The statistic of all scores, with the percentile interval of resampling seeds within each task."""
+    """The statistic of all scores, with the percentile interval of resampling seeds within each task.
+
+    NaN limits where no task has two seeds.
+    """
     kept = [score for score in scores if len(score)]
     if not kept:
         return Interval(np.nan, np.nan, np.nan)
+    if max(map(len, kept)) < 2:
+        return Interval(float(statistic(np.concatenate(kept))), np.nan, np.nan)
     rng = np.random.default_rng(seed)
     drawn = np.concatenate([_resample(score, resamples, rng) for score in kept], axis=-1)
     low, high = np.quantile(statistic(drawn), [0.025, 0.975])

@@ -9,8 +9,11 @@ COMMANDS: Mapping[str, str] = {
     "train": "train MACURA, MBPO, M2AC or SAC on an environment",
     "evaluate": "run whole episodes of a trained policy",
     "plot": "draw the learning curves of runs",
+    "study": "run experiments of the paper, here or on a Ray cluster",
+    "report": "write the results of studies as one web page",
     "check": "find out whether an environment can be trained on",
     "doctor": "show versions, devices, threads, memory and rendering",
+    "toy": "show where a model can be trusted, on a pendulum",
 }
 """What there is: name of the module in this room (and of the command), and what it does."""
 

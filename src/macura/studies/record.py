@@ -29,6 +29,15 @@ class Record:
         settings = json.dumps(dict(self.overrides), sort_keys=True)
         return replace(_resolved(self.algorithm, self.env, self.preset, self.steps, settings), seed=self.seed)
 
+    def command(self, folder: Path) -> list[str]:
+        """The command line that does the same run by itself."""
+        words = ["macura", "train", "--algorithm", self.algorithm, "--env", self.env, "--preset", self.preset]
+        words += ["--seed", str(self.seed)]
+        words += [] if self.steps is None else ["--steps", str(self.steps)]
+        for key, value in self.overrides.items():
+            words += ["--" + key.replace("_", "-"), "none" if value is None else str(value)]
+        return [*words, "--out", str(folder)]
+
     def to_json(self) -> dict[str, Any]:
         """As plain values; `Record(**record.to_json())` is the record."""
         return {

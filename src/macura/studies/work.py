@@ -1,6 +1,7 @@
 """One run of a study inside the process that it was given to."""
 
 import fcntl
+import sys
 import time
 import traceback
 from collections.abc import Callable, Mapping
@@ -30,7 +31,9 @@ def train(record: Mapping[str, Any], folder: Path) -> None:
     def sinks(folder: runs.RunFolder, config: object, step: int) -> list[runs.Sink]:
         return [runs.tensorboard(folder, step)]
 
-    run(Record(**record).config(), folder, sinks=sinks)
+    asked = Record(**record)
+    sys.argv = asked.command(folder)  # what the manifest will give for doing this run again
+    run(asked.config(), folder, sinks=sinks)
 
 
 def attempt(work: Work, record: Mapping[str, Any], folder: Path) -> Outcome:
@@ -67,8 +70,6 @@ def await_release(folder: Path, patience: float = 60.0) -> None:
 
 def _forget_programs() -> None:
     """The next run compiles its own."""
-    import sys
-
     if "jax" in sys.modules:
         import jax
 

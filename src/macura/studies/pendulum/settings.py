@@ -1,5 +1,6 @@
 """The numbers of the illustration. The paper gives the pendulum, the data and the box; the rest is ours."""
 
+import math
 from dataclasses import dataclass, field
 
 from macura.core import UserError
@@ -42,13 +43,15 @@ class ToyConfig:
     """The ensemble."""
 
     def __post_init__(self) -> None:
-        for name, least in (("seed", 0), ("seeds", 1), ("grid", 2), ("epochs", 1), ("starts", 2), ("horizon", 1)):
+        least = {"seed": 0, "seeds": 1, "grid": 2, "epochs": 1, "starts": 2, "horizon": 1}
+        for name, lowest in least.items():
             value = getattr(self, name)
-            if value < least:
-                raise UserError(f"--{name} is {value}, but must be at least {least}; see macura toy --help.")
+            if value < lowest:
+                default = type(self).__dataclass_fields__[name].default
+                raise UserError(f"--{name} is {value}, but must be at least {lowest}; try --{name} {default}.")
         if self.grid > FINEST:
-            raise UserError(f"--grid {self.grid} would need {self.grid**2:,} states; at most {FINEST} points per axis.")
-        if not self.threshold_scale > 0:
+            raise UserError(f"--grid is {self.grid}, but finer than {FINEST} points per axis no figure shows; try --grid 61.")
+        if not 0 < self.threshold_scale < math.inf:
             raise UserError(f"--threshold-scale is {self.threshold_scale}, but must be positive; try 2.")
         if not 0 < self.threshold_quantile < 1:
             raise UserError(

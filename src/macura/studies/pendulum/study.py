@@ -149,7 +149,14 @@ def bounds(
         supremum = float(max(on_grid.max(initial=0.0), on_the_way.max(initial=0.0)))
         result = bound.evaluate(*rewards, counts, supremum, config.discount)
         if result is not None:
-            rows.append({"scale": scale, "kappa": kappa, **result._asdict(), "gap": result.gap})
+            telling = [
+                steps
+                for steps in range(1, config.horizon + 1)
+                if (short := bound.evaluate(*rewards[:, :steps], counts[:steps], supremum, config.discount)) is not None
+                and short.bound < short.trivial
+            ]
+            row = {"scale": scale, "kappa": kappa, **result._asdict(), "gap": result.gap}
+            rows.append({**row, "telling_steps": max(telling, default=0)})
     return rows
 
 
