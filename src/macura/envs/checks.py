@@ -59,6 +59,7 @@ class Sample:
 
 def check(task: Task, steps: int = 2000, seed: int = 0) -> list[Finding]:
     """All findings about the environment; it is run with random actions for `steps` steps, or a few episodes."""
+    task.resolved()  # an unknown id is no finding about an environment
     try:
         bridge = task.make()
     except UserError as error:

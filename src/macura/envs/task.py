@@ -18,7 +18,10 @@ _KEEPS_TERMINATION = {"render_mode", "ctrl_cost_weight", "forward_reward_weight"
 
 
 class Task:
-    """What `config` names, or an environment or a function that was given in Python."""
+    """What `config` names, or an environment or a function that was given in Python.
+
+    Nothing is looked up before the first `make`: a policy can be loaded where its environment is not installed.
+    """
 
     def __init__(self, config: EnvConfig, given: Any = None) -> None:
         check_numbers(config)
@@ -27,7 +30,7 @@ class Task:
                 f"A {type(given).__name__} is not an environment;"
                 " give an id, one gymnasium.Env, or a function that makes one."
             )
-        self.config = resolve(config) if given is None else config
+        self.config = config
         self._given = given
         self._physics: dict[str, Any] | None = None
 
@@ -46,9 +49,13 @@ class Task:
             return None
         return terminations.find(spec.id)
 
+    def resolved(self) -> EnvConfig:
+        """The configuration with its defaults; `UserError` if it names what does not exist."""
+        return resolve(self.config) if self._given is None else self.config
+
     def make(self, render_mode: str | None = None) -> Bridge:
         """An environment behind its bridge; for pictures, `render_mode="rgb_array"`."""
-        config = self.config
+        config = self.resolved()
         options: dict[str, Any] = {} if render_mode is None else {"render_mode": render_mode}
         if self._given is None:
             env = registry.make(

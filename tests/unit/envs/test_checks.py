@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from macura.core import UserError
 from macura.envs import EnvConfig, Task, check, checks
 from tests.fakes import envs as fakes
 
@@ -88,6 +89,11 @@ def test_a_wrong_termination_function_is_found(monkeypatch):
         "termination function differs from the environment on" in what
         for what in only(findings(fakes.Point), "problem")
     )
+
+
+def test_an_unknown_id_is_no_finding():
+    with pytest.raises(UserError, match="Did you mean 'Hopper-v5'"):
+        check(Task(EnvConfig("Hoper-v5")))
 
 
 def test_a_slow_step_is_found(monkeypatch):

@@ -1,5 +1,7 @@
 """An environment as an id, a path, an instance or a function; noise, time limits, and what is known of it."""
 
+import sys
+
 import gymnasium
 import numpy as np
 import pytest
@@ -31,6 +33,15 @@ def test_an_environment_comes_as_id_path_instance_class_or_function():
     for other in others:
         np.testing.assert_array_equal(first, other)
     assert Task(EnvConfig("Pendulum-v1")).make().obs_dim == 3
+
+
+def test_a_task_that_is_not_installed_here_fails_only_when_it_is_made():
+    task = Task(EnvConfig("NobodyKnows-v7"))
+    assert task.independent
+    assert task.builtin_termination is None
+    for use in (task.resolved, task.make, task.physics):
+        with pytest.raises(UserError, match="There is no environment 'NobodyKnows-v7'"):
+            use()
 
 
 def test_one_instance_is_shared_and_never_closed():
@@ -90,7 +101,7 @@ def test_what_cannot_be_made_is_refused_in_one_line(config, given, message):
 
 def test_a_function_in_the_current_directory_is_found(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend("")  # undone afterwards, with what is added to the path
+    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry != ""])
     (tmp_path / "my_robot_here.py").write_text(
         "from tests.fakes.envs import Point\ndef build():\n    return Point()\n"
     )
