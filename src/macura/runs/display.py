@@ -2,8 +2,8 @@
 
 import sys
 import time
-from collections.abc import Mapping
-from typing import Any, TextIO, cast
+from collections.abc import Callable, Mapping
+from typing import Any, cast
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -25,7 +25,7 @@ def console(folder: RunFolder, config: Mapping[str, JSON], step: int) -> Sink:
     """What a person watching a run sees; `step` is where it goes on from."""
     screen = Console(stderr=True)
     status = Status(folder, config, step)
-    return LiveDisplay(status, screen) if screen.is_terminal else PlainLines(status, sys.stderr)
+    return LiveDisplay(status, screen) if screen.is_terminal else PlainLines(status, _print_line)
 
 
 class Status:
@@ -87,12 +87,12 @@ class Status:
 class PlainLines:
     """One line for every evaluation, and for a round or an episode when nothing was said for a while."""
 
-    def __init__(self, status: Status, stream: TextIO):
+    def __init__(self, status: Status, say: Callable[[str], None]):
         self._status = status
-        self._stream = stream
+        self._say = say
         self._said_at = time.monotonic()
         self._said_step = status.step
-        self._print(f"{status.title}: {status.steps:,} steps")
+        self._say(f"{status.title}: {status.steps:,} steps")
 
     def write(self, step: int, metrics: Row) -> None:
         """Print the row if it is an evaluation, or if the last line is long ago."""
@@ -103,8 +103,8 @@ class PlainLines:
         words = [word for group in self._words() for word in group]
         if step > self._said_step:
             speed = (step - self._said_step) / max(seconds, 1e-9)
-            words.append(pace(speed, self._status.steps - step))
-        self._print(f"step {step:,} of {self._status.steps:,}: " + ", ".join(words))
+            words.append(pace(speed, float(self._status.steps - step)))
+        self._say(f"step {step:,} of {self._status.steps:,}: " + ", ".join(words))
         self._said_at, self._said_step = time.monotonic(), step
 
     def progress(self, step: int) -> None:
@@ -121,10 +121,6 @@ class PlainLines:
         if "evaluation" in groups:
             groups.pop("episode", None)
         return list(groups.values())
-
-    def _print(self, line: str) -> None:
-        self._stream.write(line + "\n")
-        self._stream.flush()
 
 
 class LiveDisplay:
@@ -175,7 +171,12 @@ class _Speed(ProgressColumn):
         speed: Any = task.speed
         if not speed or task.remaining is None:
             return Text("compiling" if not task.finished else "", style="dim")
-        return Text(pace(speed, task.remaining))
+        return Text(pace(float(speed), float(task.remaining)))
+
+
+def _print_line(line: str) -> None:
+    sys.stderr.write(line + "\n")
+    sys.stderr.flush()
 
 
 def pace(speed: float, remaining: float) -> str:

@@ -51,7 +51,7 @@ def load(path: str | Path) -> tuple[Arrays, dict[str, JSON]]:
         raise UserError(
             f"{path} is not a policy file, cut short, or damaged ({reason(error)}); save or copy it again."
         ) from error
-    config = cast(dict[str, JSON], header.get("config"))
+    config = cast(dict[str, JSON], header["config"])
     if header.get("sha256") != _digest(arrays, config):
         raise UserError(
             f"{path} is damaged (its contents do not match their SHA-256); save or copy it again."
@@ -65,8 +65,8 @@ def _header(text: str | None, path: Path) -> dict[str, JSON]:
             f"{path} holds tensors, but no policy saved by macura; give a file that agent.save wrote."
         )
     header = json.loads(text)
-    if not isinstance(header, dict):
-        raise ValueError("its header is no JSON object")
+    if not isinstance(header, dict) or not isinstance(cast(dict[str, JSON], header).get("config"), dict):
+        raise ValueError("its header holds no configuration")
     form = cast(dict[str, JSON], header).get("format")
     if form != FORMAT:
         raise UserError(
