@@ -42,7 +42,7 @@ def mbpo(numbers: Numbers) -> RunConfig:
 
 
 def m2ac(numbers: Numbers) -> RunConfig:
-    """The least uncertain share of every step is kept, and uncertainty costs reward (Pan et al. 2020, arXiv 2010.04893)."""
+    """The least uncertain share of every step is kept, uncertainty costs reward (Pan et al. 2020, arXiv 2010.04893)."""
     ring = RingConfig(
         rounds_kept=ROUNDS_PER_EPOCH * numbers.epochs_kept, capacity_share=0.25, evict_by_age=False
     )

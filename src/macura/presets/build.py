@@ -44,7 +44,9 @@ def build(
             " try --preset default."
         )
     if preset == "paper_stochastic" and algorithm != "m2ac":
-        raise UserError(f"The preset 'paper_stochastic' is a table of m2ac, not of {algorithm}; try --preset paper.")
+        raise UserError(
+            f"The preset 'paper_stochastic' is a table of m2ac, not of {algorithm}; try --preset paper."
+        )
     config = ALGORITHMS[algorithm](PRESETS[preset](algorithm, task))
     config = dataclasses.replace(config, preset=preset, env=where, seed=seed)
     if steps is not None:

@@ -7,7 +7,7 @@ preset `published` follows C; `PUBLISHED` below is the complete list of these co
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from macura.exploration import ExplorationKind
@@ -38,7 +38,7 @@ class Numbers:
     """N, epochs whose imagined data is kept; a round is a quarter of an epoch."""
     rollouts: int = 400
     """M, rollouts per environment step."""
-    horizon: Horizon = FixedHorizon(10)
+    horizon: Horizon = field(default_factory=FixedHorizon)
     threshold_scale: float = 1.0
     """xi."""
     threshold_quantile: float = 0.95
@@ -101,13 +101,16 @@ MBPO: Mapping[str, dict[str, Any]] = {
 # P, table of M2AC with deterministic exploration; batch, step sizes and log-variance floors: C.
 M2AC: Mapping[str, dict[str, Any]] = {
     "HalfCheetah": dict(
-        width=512, target_entropy=-6.0, updates=10, model_learning_rate=1e-3, weight_decay=1e-5, min_logvar=-6.0
+        width=512,
+        target_entropy=-6.0,
+        updates=10,
+        model_learning_rate=1e-3,
+        weight_decay=1e-5,
+        min_logvar=-6.0,
     ),
     "Hopper": dict(width=1024, target_entropy=0.0, updates=30),
     "Walker2d": dict(width=1024, target_entropy=-1.0, updates=30),
-    "Ant": dict(
-        width=1024, target_entropy=None, fixed_alpha=0.2, updates=20, sac_batch=256, min_logvar=-6.0
-    ),
+    "Ant": dict(width=1024, target_entropy=None, fixed_alpha=0.2, updates=20, sac_batch=256, min_logvar=-6.0),
     "Humanoid": dict(width=1024, target_entropy=-17.0, updates=20, sac_batch=256),
 }
 
@@ -148,14 +151,18 @@ PUBLISHED_EVERYWHERE: Mapping[str, dict[str, Any]] = {
 
 def paper(algorithm: str, task: str, stochastic: bool = False) -> Numbers:
     """The paper's numbers for one algorithm on one task."""
+    numbers: dict[str, Any] = dict(TASK[task])
     if algorithm == "sac":
-        steps = TASK[task]["steps"]
-        return Numbers(steps=steps, width=256, updates=1, exploration="white", **SAC[task])
+        return Numbers(steps=numbers["steps"], width=256, updates=1, exploration="white", **SAC[task])
     if algorithm == "m2ac":
-        own = M2AC[task] | (M2AC_STOCHASTIC[task] if stochastic else {})
-        return Numbers(**(TASK[task] | own | ({"exploration": "pink"} if stochastic else {})))
-    own = MACURA[task] | {"exploration": "pink"} if algorithm == "macura" else MBPO[task]
-    return Numbers(**(TASK[task] | SHARED[task] | own))
+        numbers |= M2AC[task]
+        if stochastic:
+            numbers |= M2AC_STOCHASTIC[task] | {"exploration": "pink"}
+    elif algorithm == "macura":
+        numbers |= SHARED[task] | MACURA[task] | {"exploration": "pink"}
+    else:
+        numbers |= SHARED[task] | MBPO[task]
+    return Numbers(**numbers)
 
 
 def published(algorithm: str, task: str) -> Numbers:

@@ -26,7 +26,7 @@ class SACConfig:
     target_interval: int = 1
     """Updates between two moves of the target critics."""
     target_entropy: float | None = None
-    """Entropy the temperature aims at, in the environment's own action units; None means minus the number of actions."""
+    """Entropy the temperature aims at, in the environment's action units; None: minus the number of actions."""
     fixed_alpha: float | None = None
     """Keep the temperature at this value instead of learning it."""
 

@@ -2,7 +2,7 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 
@@ -13,7 +13,7 @@ class Clock:
         self._seconds: defaultdict[str, float] = defaultdict(float)
 
     @contextmanager
-    def __call__(self, name: str) -> Iterator[None]:
+    def __call__(self, name: str) -> Generator[None]:
         """Count the time of the `with` block under `time/name`."""
         began = time.perf_counter()
         try:

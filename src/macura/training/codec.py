@@ -1,4 +1,4 @@
-"""Configurations as plain JSON-able dictionaries and back; unknown keys and wrong types are refused by name.
+"""Configurations as plain dictionaries, fit for JSON, and back; unknown keys and wrong types are refused by name.
 
 Where a field may hold one of several dataclasses (a gate, a horizon, an update rule), the dictionary says which
 under `kind`: the class name in snake case.
@@ -120,7 +120,7 @@ def _decode(hint: Any, value: Any, where: str) -> Any:
                 return value
         elif member is float and isinstance(value, int | float):
             return float(value)
-        elif member is int and isinstance(value, int | float) and value == int(value):
+        elif member is int and (isinstance(value, int) or (isinstance(value, float) and value.is_integer())):
             return int(value)
         elif member is str and isinstance(value, str):
             return value
@@ -131,12 +131,14 @@ def _decode_dataclass(known: dict[str, type], value: Any, where: str) -> Any:
     if isinstance(value, str):
         value = {"kind": value}
     if not isinstance(value, Mapping):
-        raise UserError(f"{where} is {value!r}, but must be a group of settings such as {{{next(iter(known))}: ...}}.")
+        raise UserError(
+            f"{where} is {value!r}, but must be a group of settings such as {{{next(iter(known))}: ...}}."
+        )
     data = dict(typing.cast(Mapping[str, Any], value))
     if len(known) == 1:
         return from_dict(next(iter(known.values())), data, f"{where}.")
     kind = data.pop("kind", next(iter(known)))
-    if kind not in known:
+    if not isinstance(kind, str) or kind not in known:
         raise UserError(
             f"{where} is {kind!r}, but must be one of {', '.join(known)}.{did_you_mean(str(kind), known)}"
         )
@@ -146,7 +148,13 @@ def _decode_dataclass(known: dict[str, type], value: Any, where: str) -> Any:
 def describe(hint: Any) -> str:
     """A type as a person would say it."""
     words: list[str] = []
-    names = {int: "a whole number", float: "a number", bool: "true or false", str: "text", type(None): "nothing"}
+    names = {
+        int: "a whole number",
+        float: "a number",
+        bool: "true or false",
+        str: "text",
+        type(None): "nothing",
+    }
     for member in _members(hint):
         if typing.get_origin(member) is typing.Literal:
             words.append("one of " + ", ".join(map(str, typing.get_args(member))))

@@ -109,8 +109,8 @@ class RunConfig:
         return self.steps
 
     def epoch_of(self, step: int) -> int:
-        """The epoch that the step with this number (counted from 0) belongs to."""
-        return step // self.epoch_steps
+        """The epoch of the horizon's schedule at this step (both counted from 0); the warm-up comes before it."""
+        return max(step - self.warmup_steps, 0) // self.epoch_steps
 
     def is_round(self, step: int) -> bool:
         """Whether a round (refit, imagine) is due after `step` environment steps."""

@@ -2,7 +2,7 @@
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -30,7 +30,7 @@ class StopRequest:
 
 
 @contextmanager
-def listening() -> Iterator[StopRequest]:
+def listening() -> Generator[StopRequest]:
     """Catch the signals while the context lasts; does nothing outside the main thread, which alone may."""
     request = StopRequest()
     if threading.current_thread() is not threading.main_thread():
@@ -41,7 +41,7 @@ def listening() -> Iterator[StopRequest]:
 
     def note(signum: int, frame: FrameType | None) -> None:
         request.signum = signum
-        signal.signal(signum, before[signum])  # the second one acts at once
+        signal.signal(signum, before[signal.Signals(signum)])  # the second one acts at once
 
     for signum in SIGNALS:
         signal.signal(signum, note)

@@ -88,7 +88,9 @@ def _checked(
         raise UserError(_complaint(what, f"fails on a batch of 2 observations: {error}")) from error
     shape = getattr(found, "shape", None)
     if shape != wanted.shape:
-        raise UserError(_complaint(what, f"returns shape {shape} for a batch of 2, but must return {kind} for each row"))
+        raise UserError(
+            _complaint(what, f"returns shape {shape} for a batch of 2, but must return {kind} for each row")
+        )
     if what == "termination" and found.dtype != jnp.bool_:
         raise UserError(_complaint(what, f"returns {found.dtype}, but must return {kind} for each row"))
     return compiled

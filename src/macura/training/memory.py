@@ -2,6 +2,8 @@
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
+from itertools import pairwise
 
 import jax
 
@@ -58,10 +60,8 @@ def machine_memory() -> int | None:
         stats = jax.devices()[0].memory_stats() or {}
         return stats.get("bytes_limit")
     limits = [_number("/sys/fs/cgroup/memory.max"), _number("/sys/fs/cgroup/memory/memory.limit_in_bytes")]
-    try:
+    with suppress(ValueError, OSError, AttributeError):
         limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    except (ValueError, OSError, AttributeError):
-        pass
     known = [limit for limit in limits if limit is not None]
     return min(known) if known else None
 
@@ -87,7 +87,7 @@ def _fitting(config: RunConfig, imagination: Imagination, obs_dim: int, act_dim:
 
 
 def _weights(sizes: list[int]) -> int:
-    return sum((fan_in + 1) * fan_out for fan_in, fan_out in zip(sizes[:-1], sizes[1:], strict=True))
+    return sum((fan_in + 1) * fan_out for fan_in, fan_out in pairwise(sizes))
 
 
 def _number(path: str) -> int | None:

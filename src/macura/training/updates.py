@@ -39,7 +39,9 @@ class ProportionalUpdates:
 
     def __post_init__(self) -> None:
         if self.maximum < 0:
-            raise UserError(f"updates.maximum is {self.maximum}, but cannot be negative; try --updates.maximum 20.")
+            raise UserError(
+                f"updates.maximum is {self.maximum}, but cannot be negative; try --updates.maximum 20."
+            )
 
     def most(self) -> int:
         """The largest number this rule can give."""
