@@ -82,7 +82,7 @@ def learning_curves(groups: Sequence[Group], metric: str = RETURN) -> Figure:
                 metric,
             )
         for algorithm in dict.fromkeys(group.algorithm for group in here if metric == RETURN):
-            until = max(run.last_step for group in here for run in group.runs)
+            until = float(max(run.last_step for group in here for run in group.runs))
             draw_published(
                 axes, algorithm, task, until, ALGORITHM_COLOURS[algorithm] if by_algorithm else MUTED
             )
@@ -144,7 +144,9 @@ def course(run: Run) -> Figure:
 def _draw_return(axes: Axes, run: Run, colour: str) -> None:
     """Evaluations as a line and single episodes as dots, training episodes as a pale line, published runs dashed."""
     group = group_by_settings([run])[0]
-    stopped = f", unfinished at {short_number(run.last_step)} of {short_number(run.steps)} steps"
+    stopped = (
+        f", unfinished at {short_number(float(run.last_step))} of {short_number(float(run.steps))} steps"
+    )
     reached = "" if run.finished else stopped
     new_axes(axes, f"{group.label} on {run.env}, seed {run.seed}{reached}", "Return")
     training = run.series("train/episode_return")
@@ -157,7 +159,7 @@ def _draw_return(axes: Axes, run: Run, colour: str) -> None:
     axes.plot(episodes.steps, episodes.values, ".", label="evaluation episodes", **dots)
     evaluation = run.series(RETURN)
     axes.plot(evaluation.steps, evaluation.values, color=colour, marker="o", markersize=4, label="evaluation")
-    draw_published(axes, run.algorithm, run.task, run.last_step, colour)
+    draw_published(axes, run.algorithm, run.task, float(run.last_step), colour)
 
 
 def _episodes(run: Run) -> Series:

@@ -5,6 +5,7 @@ that one mistake has one wording; tyro writes the help.
 """
 
 import dataclasses
+import difflib
 import re
 import typing
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 import tyro
 import yaml
 
-from macura.core import UserError, did_you_mean
+from macura.core import UserError
 from macura.training import from_dict
 
 T = TypeVar("T")
@@ -97,8 +98,15 @@ def refuse_unknown(key: str, known: Iterable[str], command: str) -> None:
     """`UserError` for a flag that does not exist, with the nearest one that does."""
     names = list(known)
     if key not in names:
-        near = did_you_mean(flag(key), map(flag, names))
-        raise UserError(f"There is no flag {flag(key)}.{near} `macura {command} --help` lists all flags.")
+        raise UserError(
+            f"There is no flag {flag(key)}.{nearest(key, names)} `macura {command} --help` lists all flags."
+        )
+
+
+def nearest(key: str, known: Iterable[str]) -> str:
+    """`' Did you mean --sac.width?'` for the closest known flag, or the empty string."""
+    near = difflib.get_close_matches(key, list(known), n=1, cutoff=0.6)
+    return f" Did you mean {flag(near[0])}?" if near else ""
 
 
 def refuse_word(word: str, command: str) -> None:
@@ -109,7 +117,7 @@ def refuse_word(word: str, command: str) -> None:
     )
 
 
-def refuse_number(key: str, value: float, wanted: str) -> None:
+def refuse_number(key: str, value: int, wanted: str) -> None:
     """`UserError` for a number out of bounds."""
     raise UserError(f"{flag(key)} is {value}, but must be {wanted}; leave it out for its default.")
 

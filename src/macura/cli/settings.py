@@ -6,8 +6,8 @@ import typing
 from collections.abc import Mapping
 from typing import Any, cast
 
-from macura.cli.arguments import flag, scalar
-from macura.core import UserError, did_you_mean
+from macura.cli.arguments import flag, nearest, scalar
+from macura.core import UserError
 from macura.training import choices, override, to_dict
 from macura.training.codec import keys
 
@@ -104,5 +104,4 @@ def _unknown(key: str, config: Any, prefix: str) -> str:
     kind = choice_fields(config).get(group)
     held = f" ({flag(group)} is {kind[0]})" if kind else ""
     wrong = flag(prefix + key)
-    near = did_you_mean(wrong, map(flag, known))
-    return f"There is no flag {wrong}{held}.{near} `macura train --help` lists all flags."
+    return f"There is no flag {wrong}{held}.{nearest(prefix + key, known)} `macura train --help` lists all flags."

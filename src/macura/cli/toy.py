@@ -31,7 +31,9 @@ class Arguments:
 def run(argv: Sequence[str]) -> int:
     """Compute, draw, and say which of the paper's statements hold."""
     if arguments.wants_help(argv):
-        arguments.print_help(Arguments, "toy", "Where the model trusts itself, on a pendulum with known dynamics.")
+        arguments.print_help(
+            Arguments, "toy", "Where the model trusts itself, on a pendulum with known dynamics."
+        )
         return 0
     asked = arguments.parse(Arguments, arguments.take_apart(argv), "toy")
     config = ToyConfig(asked.seed, asked.seeds, asked.grid, asked.threshold_scale, epochs=asked.epochs)

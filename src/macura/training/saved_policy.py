@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
@@ -82,5 +83,5 @@ class SavedPolicy:
             raise UserError(
                 f"{path} is no macura policy: it lacks {error}; save it again with agent.save."
             ) from error
-        actor = MLP(weights, biases)  # pyright: ignore[reportArgumentType]  NumPy arrays stand in until first use
+        actor = MLP(tuple(map(jnp.asarray, weights)), tuple(map(jnp.asarray, biases)))
         return cls(sac.Policy(actor, (high - low) / 2), low, high, from_dict(RunConfig, config))
