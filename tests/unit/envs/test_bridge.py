@@ -116,6 +116,9 @@ def test_rewards_in_any_wrapping_are_numbers(reward):
 def test_an_episode_without_end_stops_the_run_unless_it_has_a_time_limit(monkeypatch):
     with pytest.raises(RunError, match=r"step 20000 .*not ended after 20000 steps.*--env\.time-limit 1000"):
         walk(fakes.Endless(), bridge.LONGEST_EPISODE + 1)
+    monkeypatch.setattr(bridge, "LONGEST_EPISODE", fakes.EPISODE_STEPS)
+    assert walk(fakes.Point(), fakes.EPISODE_STEPS).truncated  # an end in the last moment is an end
+    assert walk(fakes.TimeLimitAsEnd(), fakes.EPISODE_STEPS).terminated
     monkeypatch.setattr(bridge, "LONGEST_EPISODE", 5)
     limited = gymnasium.wrappers.TimeLimit(fakes.Endless(), 9)
     assert walk(limited, 9).truncated
