@@ -39,7 +39,7 @@ def higher(study: StudyData, better: str, worse: str, score: Score = final_retur
     chance = statistics.improvement(x, y)
     line = f"P({names}) = {_interval(chance)}"
     if len(tasks) > 1:
-        each = (f"{task} {statistics.improvement([a], [b]).point:.2f}" for task, a, b in zip(tasks, x, y, strict=True))
+        each = (f"{task} {statistics.chance(a, b):.2f}" for task, a, b in zip(tasks, x, y, strict=True))
         line += "; by task: " + ", ".join(each)
     else:
         line += f" on {tasks[0]}; means {np.mean(x[0]):,.4g} and {np.mean(y[0]):,.4g}"

@@ -101,10 +101,18 @@ def improvement(scores: Scores, rivals: Scores, resamples: int = RESAMPLES, seed
     if not pairs:
         return Interval(np.nan, np.nan, np.nan)
     rng = np.random.default_rng(seed)
-    point = float(np.mean([_wins(x[None], y[None])[0] for x, y in pairs]))
-    drawn = [_wins(_resample(x, resamples, rng), _resample(y, resamples, rng)) for x, y in pairs]
-    low, high = np.quantile(np.mean(drawn, axis=0), [0.025, 0.975])
+    point = float(np.mean([chance(x, y) for x, y in pairs]))
+    drawn = np.zeros(resamples)
+    for x, y in pairs:
+        shares = [_resampled_shares(len(values), resamples, rng) for values in (x, y)]
+        drawn += np.einsum("ri,ij,rj->r", shares[0], _wins(x, y), shares[1], optimize=True) / len(pairs)
+    low, high = np.quantile(drawn, [0.025, 0.975])
     return Interval(point, float(low), float(high))
+
+
+def chance(x: Float[np.ndarray, "seeds"], y: Float[np.ndarray, "rivals"]) -> float:
+    """P(X > Y) + P(X = Y) / 2 for a random seed of each."""
+    return float(_wins(x, y).mean())
 
 
 def at_step(curve: Series, step: int) -> float:
@@ -161,8 +169,11 @@ def _resample(
     return values[rng.integers(len(values), size=(resamples, len(values)))]
 
 
-def _wins(
-    x: Float[np.ndarray, "resamples seeds"], y: Float[np.ndarray, "resamples rivals"]
-) -> Float[np.ndarray, "resamples"]:
-    ahead, behind = x[:, :, None], y[:, None, :]
-    return np.mean((ahead > behind) + 0.5 * (ahead == behind), axis=(1, 2))
+def _resampled_shares(count: int, resamples: int, rng: np.random.Generator) -> Float[np.ndarray, "resamples seeds"]:
+    """How large a share of every resample each seed makes up."""
+    return rng.multinomial(count, np.full(count, 1 / count), size=resamples) / count
+
+
+def _wins(x: Float[np.ndarray, "seeds"], y: Float[np.ndarray, "rivals"]) -> Float[np.ndarray, "seeds rivals"]:
+    """1 where x is ahead, 1/2 where they are equal."""
+    return (x[:, None] > y) + 0.5 * (x[:, None] == y)

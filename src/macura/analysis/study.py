@@ -102,8 +102,17 @@ class StudyData:
 
     def halfway(self, task: str) -> float:
         """The return halfway from where all runs begin to what the best variant typically reaches."""
-        starts = [m.run.series(RETURN).values[0] for m in self.of(task=task) if m.run and len(m.run.series(RETURN).steps)]
-        return float(np.median(starts)) + 0.5 * self.typical_gain(task) if starts else math.nan
+        return self._halfway.get(task, math.nan)
+
+    @cached_property
+    def _halfway(self) -> dict[str, float]:
+        middle: dict[str, float] = {}
+        for task in self.tasks:
+            curves = [m.run.series(RETURN) for m in self.of(task=task) if m.run is not None]
+            starts = [curve.values[0] for curve in curves if len(curve.steps)]
+            if starts:
+                middle[task] = float(np.median(starts)) + 0.5 * self.typical_gain(task)
+        return middle
 
     @cached_property
     def _cells(self) -> dict[tuple[str | None, str | None], list[Member]]:

@@ -61,7 +61,7 @@ def draw_panel(axes: Axes, study: StudyData, panel: Panel) -> None:
     here = _groups(study, panel)
     for group in here:
         draw_group(axes, group, colour_of(study, group.label), panel.metric)
-    until = max((run.last_step for group in here for run in group.runs), default=0)
+    until = float(max((run.last_step for group in here for run in group.runs), default=0))
     if panel.metric == RETURN:
         for algorithm in dict.fromkeys(group.algorithm for group in here):
             draw_published(axes, algorithm, panel.task, until, _published_colour(study, algorithm))

@@ -1,10 +1,9 @@
 """All runs of a study on one screen: a live table on a terminal, a line per event everywhere else."""
 
 import json
-import sys
 import time
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.live import Live
@@ -30,8 +29,8 @@ class Standing(NamedTuple):
 class Board:
     """Shows what happens to the runs of a study; use it as a context, and call it with every event."""
 
-    def __init__(self, waiting: int, skipped: int, failed: int, stream: TextIO | None = None) -> None:
-        self._console = Console(file=stream or sys.stderr)
+    def __init__(self, waiting: int, skipped: int, failed: int, console: Console | None = None) -> None:
+        self._console = console or Console(stderr=True)
         self._total = waiting
         self._skipped = skipped
         self._failed = failed

@@ -117,7 +117,7 @@ class Pool:
         self._workers.remove(worker)
         self._selector.unregister(process.stdout)
         _close(process)
-        await_release(job.folder, patience=5)
+        await_release(job.folder)
         if self._stopping:
             return Event(job, "ended", Outcome("interrupted", "stopped before its first step"))
         deaths = self._deaths[job.name] = self._deaths.get(job.name, 0) + 1

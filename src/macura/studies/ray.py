@@ -24,7 +24,7 @@ from macura.studies.work import Outcome, Work, attempt, await_release
 
 LIVES = 10
 """Workers and nodes that may be lost with one run before it counts as failed."""
-PATIENCE = 10
+PATIENCE = 8
 """Seconds that a cluster has to answer."""
 
 
@@ -77,8 +77,8 @@ class Cluster:
         except (errors.TaskCancelledError, KeyboardInterrupt):
             return Outcome("interrupted", "cancelled")
         except errors.RayError as error:
-            first = str(error).strip().splitlines()[0]
-            return Outcome("failed", f"Ray gave it up: {type(error).__name__}: {first}")
+            last = str(error).strip().splitlines()[-1]  # of a traceback from the other machine
+            return Outcome("failed", f"Ray gave it up: {last}")
 
     def _connect(self, address: str) -> None:
         options: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False, "include_dashboard": False}
@@ -112,11 +112,13 @@ def import_ray() -> Any:
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # the behaviour to come; silences a warning
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
-        return importlib.import_module("ray")
+        module = importlib.import_module("ray")
+        importlib.import_module("ray.exceptions")  # a folder called ray, as Ray leaves in /tmp, imports too
     except ImportError as error:
         raise UserError(
             f'Ray cannot be imported ({error}); install it with pip install "macura[ray]", or leave --ray out.'
         ) from error
+    return module
 
 
 def require_answer(address: str) -> None:
@@ -132,7 +134,7 @@ def require_answer(address: str) -> None:
     except OSError as error:
         raise _unreachable(address, str(error)) from error
     if not address.startswith("ray://") and not _healthy(f"{match[1]}:{port}"):
-        raise _unreachable(address, "something else listens there")
+        raise _unreachable(address, f"what listens there is no Ray cluster that answers within {PATIENCE} s")
 
 
 def _healthy(address: str) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from macura.core import UserError
 from macura.runs import RunFolder
@@ -11,6 +11,7 @@ from macura.studies.record import Job
 from macura.training.interrupt import Interrupted, listening
 
 
+@runtime_checkable
 class Executor(Protocol):
     """The local pool, or Ray."""
 

@@ -38,20 +38,24 @@ def train(record: Mapping[str, Any], folder: Path) -> None:
 
 def attempt(work: Work, record: Mapping[str, Any], folder: Path) -> Outcome:
     """Do the work; whatever goes wrong becomes an outcome, its traceback is printed (into the log of the run)."""
-    from macura.training import Interrupted
-
     try:
         work(record, folder)
-    except Interrupted as stop:
-        return Outcome("interrupted", str(stop))
-    except (UserError, RunError) as error:
-        return Outcome("failed", str(error))
     except Exception as error:
-        traceback.print_exc()
-        return Outcome("failed", f"{type(error).__name__}: {error}")
+        return _ending(error)
     finally:
         _forget_programs()
     return Outcome("finished")
+
+
+def _ending(error: Exception) -> Outcome:
+    """An exception as an outcome; one that nobody foresaw leaves its traceback."""
+    interrupt = sys.modules.get("macura.training.interrupt")  # slow to import, and nobody else raises it
+    if interrupt is not None and isinstance(error, interrupt.Interrupted):
+        return Outcome("interrupted", str(error))
+    if isinstance(error, UserError | RunError):
+        return Outcome("failed", str(error))
+    traceback.print_exception(error)
+    return Outcome("failed", f"{type(error).__name__}: {error}")
 
 
 def await_release(folder: Path, patience: float = 60.0) -> None:

@@ -21,20 +21,20 @@ _fit = jax.jit(dynamics.fit, static_argnums=(0, 1))
 
 def trajectories(seed: int) -> Float[Array, "trajectory time 2"]:
     """Ten times 171 states from (3, 0) under the controller, each with noise of its own."""
-
-    def one(key: PRNGKey) -> Float[Array, "time 2"]:
-        def move(
-            state: Float[Array, "2"], noise_key: PRNGKey
-        ) -> tuple[Float[Array, "2"], Float[Array, "2"]]:
-            following = pendulum.step(state, jnp.asarray(pendulum.controller(state)), noise_key)
-            return following, following
-
-        start = jnp.asarray(pendulum.START, jnp.float32)
-        states = jax.lax.scan(move, start, jax.random.split(key, pendulum.EPISODE_STEPS))[1]
-        return jnp.concatenate([start[None], states])
-
     key = stream_key(root_key(seed), Stream.ENV_NOISE)
-    return jax.jit(jax.vmap(one))(jax.random.split(key, TRAJECTORIES))
+    return _trajectories(jax.random.split(key, TRAJECTORIES))
+
+
+@jax.jit
+@jax.vmap
+def _trajectories(key: PRNGKey) -> Float[Array, "time 2"]:
+    def move(state: Float[Array, "2"], noise_key: PRNGKey) -> tuple[Float[Array, "2"], Float[Array, "2"]]:
+        following = pendulum.step(state, jnp.asarray(pendulum.controller(state)), noise_key)
+        return following, following
+
+    start = jnp.asarray(pendulum.START, jnp.float32)
+    states = jax.lax.scan(move, start, jax.random.split(key, pendulum.EPISODE_STEPS))[1]
+    return jnp.concatenate([start[None], states])
 
 
 def transitions(states: Float[Array, "trajectory time 2"]) -> Transition:

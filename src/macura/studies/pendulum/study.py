@@ -1,5 +1,6 @@
 """`macura toy`: data, ensemble, maps, claims and bound for some seeds, as JSON."""
 
+import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -8,10 +9,10 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Array, Float
 
-from macura.core import Stream, UserError, root_key, stream_key
-from macura.dynamics import ModelState
+from macura.core import PRNGKey, Stream, UserError, root_key, stream_key
+from macura.dynamics import ModelConfig, ModelState
 from macura.envs import pendulum
 from macura.runs.files import reason, write_json
 from macura.studies.pendulum import bound, claims, learned, maps
@@ -127,12 +128,9 @@ def bounds(
     """The return bound for one kappa after another, all from the same rollouts."""
     root = root_key(seed)
     starts = bound.starts_in_box(config.starts, stream_key(root, Stream.ENV_RESET))
-
-    @jax.jit
-    def branch(model: ModelState, key: jax.Array) -> bound.Pairs:
-        return bound.branch(lambda s: maps.members(config.networks, model, s), starts, config.horizon, key)
-
-    pairs = jax.device_get(branch(model, stream_key(root, Stream.IMAGINE)))
+    pairs = jax.device_get(
+        _branch(config.networks, config.horizon, model, starts, stream_key(root, Stream.IMAGINE))
+    )
     visited = np.stack(pairs)
     key = stream_key(root, Stream.PREDICT, 2)
     there = jax.device_get(maps.assess(config.networks, model, visited.reshape(-1, 2), key))
@@ -158,6 +156,13 @@ def bounds(
             row = {"scale": scale, "kappa": kappa, **result._asdict(), "gap": result.gap}
             rows.append({**row, "telling_steps": max(telling, default=0)})
     return rows
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def _branch(
+    networks: ModelConfig, horizon: int, model: ModelState, starts: Float[Array, "pair 2"], key: PRNGKey
+) -> bound.Pairs:
+    return bound.branch(lambda states: maps.members(networks, model, states), starts, horizon, key)
 
 
 def summarise(seeds: Sequence[JSON]) -> JSON:
