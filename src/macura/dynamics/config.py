@@ -26,6 +26,8 @@ class ModelConfig:
     """Share of the transitions, drawn anew for every refit, that only decide when to stop."""
     patience: int = 5
     """Epochs without improvement of any member after which a refit ends."""
+    fewest_steps: int = 0
+    """Gradient steps without improvement before a refit may end: on few rows, `patience` epochs are over in no time."""
     improvement: float = 0.01
     """Relative decrease of a member's validation error that counts as improvement."""
     min_logvar: float = -10.0
@@ -58,7 +60,12 @@ class ModelConfig:
                 raise UserError(
                     f"model.{name} is {value}, but must be at least 1; see --help for its default."
                 )
-        for name, positive in (("learning_rate", True), ("weight_decay", False), ("improvement", False)):
+        for name, positive in (
+            ("learning_rate", True),
+            ("weight_decay", False),
+            ("improvement", False),
+            ("fewest_steps", False),
+        ):
             value = getattr(self, name)
             if not (value > 0 if positive else value >= 0):
                 wanted = "positive" if positive else "zero or more"

@@ -57,6 +57,8 @@ class Progress(NamedTuple):
     improved: Bool[Array, ""]
     stale: Int[Array, ""]
     """Epochs since any member improved."""
+    stale_steps: Int[Array, ""]
+    """Gradient steps since then."""
     epochs: Int[Array, ""]
     steps: Int[Array, ""]
     finite: Bool[Array, "out"]
@@ -74,7 +76,7 @@ def fit(
     """Refit on the first `count` rows, from the weights and Adam moments of the last time.
 
     An epoch improves if any member's validation error falls by more than `improvement` of itself; the whole ensemble
-    is then remembered. `patience` epochs without that end the refit, and what is remembered is what stays; if no
+    is then remembered. `patience` epochs (and `fewest_steps` steps) without that end the refit, and what is remembered is what stays; if no
     epoch improved, the last weights stay. A refit that ends in numbers that are not finite is undone.
     """
     split_key, epoch_key = jax.random.split(key)
@@ -89,6 +91,7 @@ def fit(
         error=jnp.mean(before, axis=0),
         improved=jnp.bool_(False),
         stale=jnp.int32(0),
+        stale_steps=jnp.int32(0),
         epochs=jnp.int32(0),
         steps=jnp.int32(0),
         finite=jnp.ones(outputs.gaussians, jnp.bool_),
@@ -96,7 +99,8 @@ def fit(
 
     def goes_on(progress: Progress) -> Bool[Array, ""]:
         affordable = config.gradient_steps is None or progress.steps < config.gradient_steps
-        return (progress.stale < config.patience) & affordable & jnp.all(progress.finite)
+        patient = (progress.stale < config.patience) | (progress.stale_steps < config.fewest_steps)
+        return patient & affordable & jnp.all(progress.finite)
 
     def epoch(progress: Progress) -> Progress:
         return run_epoch(config, outputs, progress, data, split, epoch_key)
@@ -184,6 +188,7 @@ def run_epoch(
         error=jnp.where(improves, jnp.mean(errors, axis=0), progress.error),
         improved=progress.improved | improves,
         stale=jnp.where(improves, 0, progress.stale + 1),
+        stale_steps=jnp.where(improves, 0, progress.stale_steps + steps),
         epochs=progress.epochs + 1,
         steps=progress.steps + steps,
         finite=jnp.all(jnp.isfinite(errors), axis=0),

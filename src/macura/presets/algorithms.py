@@ -106,6 +106,7 @@ def agent(numbers: Numbers) -> SACConfig:
     """The agent that all four share."""
     return SACConfig(
         width=numbers.width,
+        layer_norm=numbers.layer_norm,
         learning_rate=numbers.learning_rate,
         batch_size=numbers.sac_batch,
         target_interval=numbers.target_interval,
@@ -122,6 +123,7 @@ def ensemble(numbers: Numbers) -> ModelConfig:
         learning_rate=numbers.model_learning_rate,
         weight_decay=numbers.weight_decay,
         patience=numbers.patience,
+        fewest_steps=numbers.fewest_steps,
         min_logvar=numbers.min_logvar,
         normalise_targets=numbers.normalise_targets,
         gradient_steps=numbers.gradient_steps,

@@ -32,6 +32,7 @@ class Numbers:
     sac_batch: int = 256
     target_interval: int = 1
     fixed_alpha: float | None = None
+    layer_norm: bool = False  # C
     exploration: ExplorationKind = "deterministic"
     warmup_steps: int = 5000  # C
     epochs_kept: int = 1
@@ -48,6 +49,7 @@ class Numbers:
     model_width: int = 200
     model_layers: int = 4
     patience: int = 5  # C
+    fewest_steps: int = 0  # C
     model_learning_rate: float = 3e-4  # C
     weight_decay: float = 5e-5  # C
     min_logvar: float = -10.0  # C
@@ -198,6 +200,7 @@ def default(algorithm: str, task: str | None) -> Numbers:
         rollouts=100,
         horizon=LinearHorizon(20, 100, 1, 10) if algorithm == "mbpo" else FixedHorizon(10),
         exploration=EXPLORATION[algorithm],
+        fewest_steps=200,
         gradient_steps=2000,
     )
 
@@ -226,5 +229,6 @@ def quick(algorithm: str, task: str | None) -> Numbers:
         updates=10 if algorithm != "m2ac" else 5,
         model_width=64,
         model_layers=2,
+        fewest_steps=100,
         gradient_steps=500,
     )

@@ -122,6 +122,15 @@ def test_a_budget_of_gradient_steps_is_kept() -> None:
     assert int(info["model/gradient_steps"]) == 9 and int(info["model/epochs"]) == 2  # of 5 steps and of 4
 
 
+def test_patience_can_be_counted_in_steps_too() -> None:
+    config = replace(CONFIG, patience=1, improvement=0.99, fewest_steps=11)  # nothing improves that much
+    model = dynamics.init(config, OUTPUTS, jax.random.key(0))
+    _, info = refit(model, 20, 0, config)
+    assert (int(info["model/epochs"]), int(info["model/gradient_steps"])) == (11, 11)
+    _, info = refit(model, 100, 0, config)
+    assert (int(info["model/epochs"]), int(info["model/gradient_steps"])) == (3, 15)  # whole epochs
+
+
 def test_one_trace_for_every_amount_of_data() -> None:
     traces = 0
 
