@@ -44,11 +44,11 @@ def draw(numbers: Path, out: Path) -> Drawn:
     try:
         content: dict[str, Any] = json.loads(numbers.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        raise UserError(f"{numbers} is not readable JSON; write it with macura toy --out {numbers.parent}.") from None
+        raise UserError(
+            f"{numbers} is not readable JSON; write it with macura toy --out {numbers.parent}."
+        ) from None
     with styled():
-        return Drawn(
-            save(maps(content), out / "toy.png", DPI), save(bounds(content), out / "bound.png", DPI)
-        )
+        return Drawn(save(maps(content), out / "toy.png", DPI), save(bounds(content), out / "bound.png", DPI))
 
 
 def maps(content: dict[str, Any]) -> Figure:
@@ -104,15 +104,26 @@ def bounds(content: dict[str, Any]) -> Figure:
     left.legend(
         handles=[
             Line2D([], [], color=COLOURS[0], marker="o", markersize=3, label=r"bound $C$ of Theorem 4.1"),
-            Line2D([], [], color=MUTED, linestyle="--", label=r"trivial limit $r_{\max}\,\Sigma_t\,\gamma^t$"),
-            Line2D([], [], color=COLOURS[1], marker="o", markersize=3, label=r"true gap, band $\pm 2$ standard errors"),
+            Line2D(
+                [], [], color=MUTED, linestyle="--", label=r"trivial limit $r_{\max}\,\Sigma_t\,\gamma^t$"
+            ),
+            Line2D(
+                [],
+                [],
+                color=COLOURS[1],
+                marker="o",
+                markersize=3,
+                label=r"true gap, band $\pm 2$ standard errors",
+            ),
         ],
         loc="center left",
         bbox_to_anchor=(0.02, 0.58),
     )
     right.set_ylim(0, np.sqrt(2))
     right.axhline(1.0, color=MUTED, linestyle="--")
-    right.annotate("above 1 it says nothing", (0.02, 1.02), xycoords=("axes fraction", "data"), color=MUTED, fontsize=9)
+    right.annotate(
+        "above 1 it says nothing", (0.02, 1.02), xycoords=("axes fraction", "data"), color=MUTED, fontsize=9
+    )
     right.set_title(r"Supremum of the misalignment on $\mathcal{E}$", loc="left")
     right.set_ylabel(r"$\Delta p_{\mathcal{E}}$")
     return figure
@@ -121,7 +132,12 @@ def bounds(content: dict[str, Any]) -> Figure:
 def _data(figure: Figure, axes: Axes, trajectories: Float[np.ndarray, "trajectory time 2"]) -> None:
     time = np.broadcast_to(np.arange(trajectories.shape[1]) * TIME_STEP, trajectories.shape[:2])
     points = axes.scatter(
-        trajectories[..., 0].ravel(), trajectories[..., 1].ravel(), c=time.ravel(), s=2, cmap="plasma", linewidths=0
+        trajectories[..., 0].ravel(),
+        trajectories[..., 1].ravel(),
+        c=time.ravel(),
+        s=2,
+        cmap="plasma",
+        linewidths=0,
     )
     axes.set_facecolor("white")
     axes.set_title(r"Data $\mathcal{D}_\mathrm{env}$", loc="left")
@@ -166,5 +182,11 @@ def _image(axes: Axes, shown: Map, norm: Normalize, colours: str | ListedColorma
         shown.velocity[-1] + halves[1],
     )
     return axes.imshow(
-        shown.values.T, origin="lower", extent=extent, aspect="auto", norm=norm, cmap=colours, interpolation="nearest"
+        shown.values.T,
+        origin="lower",
+        extent=extent,
+        aspect="auto",
+        norm=norm,
+        cmap=colours,
+        interpolation="nearest",
     )

@@ -76,7 +76,9 @@ def test_training_learns_what_the_data_say():
     fitted = learned.train(TINY.networks, TINY.epochs, rows, seed=0)
     fresh = fitted._replace(parameters=dynamics.init(TINY.networks, OUTPUTS, jax.random.key(0)).parameters)
     truth = maps.truth(rows.obs)[0]
-    errors = [jnp.square(maps.members(TINY.networks, m, rows.obs).mean - truth).mean() for m in (fresh, fitted)]
+    errors = [
+        jnp.square(maps.members(TINY.networks, m, rows.obs).mean - truth).mean() for m in (fresh, fitted)
+    ]
     assert errors[1] < 0.2 * errors[0]
 
 
@@ -110,7 +112,9 @@ def test_rank_correlation_and_roc_area_agree_with_brute_force_also_with_ties():
     rng = np.random.default_rng(0)
     score = rng.integers(0, 8, 60).astype(float)
     target = score + rng.integers(-3, 4, 60)
-    assert claims.spearman(score, target) == pytest.approx(stats.spearmanr(score, target).statistic, rel=1e-12)
+    assert claims.spearman(score, target) == pytest.approx(
+        stats.spearmanr(score, target).statistic, rel=1e-12
+    )
     positive = target > 3
     wins = [np.sign(p - n) / 2 + 0.5 for p in score[positive] for n in score[~positive]]
     assert claims.roc_area(score, positive) == pytest.approx(np.mean(wins), rel=1e-12)
@@ -250,7 +254,9 @@ def test_statements_can_fail(results):
     good = judge(results["seeds"])
     spoilt = json.loads(json.dumps(results["seeds"]))
     for row in spoilt:
-        row["measures"]["geometric_js"].update(spearman=0.1, roughness=0.5, pieces=99.0, vacuous_inside=0.9, data_rank=0.9)
+        row["measures"]["geometric_js"].update(
+            spearman=0.1, roughness=0.5, pieces=99.0, vacuous_inside=0.9, data_rank=0.9
+        )
         row["bounds"] = [{**found, "gap": 2 * found["bound"]} for found in row["bounds"]]
     bad = {verdict["statement"]: verdict["holds_in"] for verdict in judge(spoilt)}
     assert len(good) == len(bad)
@@ -281,8 +287,17 @@ def test_the_command_leaves_both_figures_and_the_numbers(results, tmp_path, monk
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"grid": 0}, {"grid": 10_000}, {"seeds": 0}, {"seed": -1}, {"epochs": 0}, {"threshold_scale": 0.0}]
-    + [{"threshold_scale": float("nan")}, {"threshold_scale": float("inf")}, {"threshold_quantile": 1.0}],
+    [
+        {"grid": 0},
+        {"grid": 10_000},
+        {"seeds": 0},
+        {"seed": -1},
+        {"epochs": 0},
+        {"threshold_scale": 0.0},
+        {"threshold_scale": float("nan")},
+        {"threshold_scale": float("inf")},
+        {"threshold_quantile": 1.0},
+    ],
 )
 def test_bad_settings_are_refused_in_one_line_that_says_what_to_type(wrong):
     with pytest.raises(UserError, match=r"^--[a-z-]+ is .*; try ") as refused:

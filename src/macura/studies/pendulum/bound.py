@@ -89,7 +89,8 @@ def branch(predict: Predict, starts: Float[Array, "pair 2"], horizon: int, key: 
 
 def in_box(states: Float[np.ndarray, "*batch 2"]) -> Bool[np.ndarray, "*batch"]:
     """Whether states lie in the box, of which every E is a part."""
-    return (np.abs(states) <= np.asarray([pendulum.ANGLE_LIMIT, pendulum.VELOCITY_LIMIT])).all(-1)
+    limits = np.asarray([pendulum.ANGLE_LIMIT, pendulum.VELOCITY_LIMIT])
+    return np.asarray(np.all(np.abs(states) <= limits, axis=-1))
 
 
 def going(inside: Bool[np.ndarray, "time pair"]) -> Bool[np.ndarray, "step pair"]:
@@ -109,7 +110,7 @@ def evaluate(
     if not begun.any():
         return None
     steps = np.arange(len(counts))
-    weight = discount**steps[:, None] * counts[:, begun]
+    weight = discount ** steps[:, None] * counts[:, begun]
     true, model = (np.sum(weight * reward[:, begun], axis=0) for reward in (true_reward, model_reward))
     promised = 2 * MAX_REWARD * supremum * (steps + 1)[:, None]
     pairs = int(begun.sum())

@@ -1,12 +1,11 @@
 """The paper's words about the figure, as numbers."""
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 import numpy as np
 from jaxtyping import Bool, Float
 from scipy import ndimage, stats
-
-from macura.envs import pendulum
 
 VACUOUS = 1.0
 """No total variation exceeds 1: where the misalignment does, it promises nothing. E ought to avoid these states."""
@@ -37,7 +36,9 @@ def roughness(values: Float[np.ndarray, "angle velocity"]) -> float:
     return float(np.concatenate(steps).mean() / max(float(np.ptp(values)), np.finfo(np.float64).tiny))
 
 
-def core(angle: Float[np.ndarray, "points"], velocity: Float[np.ndarray, "points"]) -> Bool[np.ndarray, "angle velocity"]:
+def core(
+    angle: Float[np.ndarray, "points"], velocity: Float[np.ndarray, "points"]
+) -> Bool[np.ndarray, "angle velocity"]:
     """The states around the origin that the spiral leaves out."""
     return np.hypot(angle[:, None], velocity[None, :] / FREQUENCY) < CORE
 
@@ -53,7 +54,7 @@ def describe_measure(
     inside = values < kappa
     ranks = stats.rankdata(values).reshape(values.shape) / values.size
     true_ranks = stats.rankdata(misalignment).reshape(values.shape) / values.size
-    pieces = ndimage.label(inside)[1] + ndimage.label(~inside)[1]
+    pieces = _pieces(inside) + _pieces(~inside)
     return {
         "spearman": spearman(values.ravel(), misalignment.ravel()),
         "roc_area": roc_area(values.ravel(), misalignment.ravel() > VACUOUS),
@@ -65,8 +66,15 @@ def describe_measure(
         "share": float(inside.mean()),
         "pieces": float(pieces),
         "worst_inside": float(misalignment[inside].max()) if inside.any() else None,
-        "vacuous_inside": float(np.mean(inside[misalignment > VACUOUS])) if (misalignment > VACUOUS).any() else None,
+        "vacuous_inside": float(np.mean(inside[misalignment > VACUOUS]))
+        if (misalignment > VACUOUS).any()
+        else None,
     }
+
+
+def _pieces(states: Bool[np.ndarray, "angle velocity"]) -> int:
+    """Connected groups of states, neighbours being those that share a side."""
+    return cast("tuple[np.ndarray, int]", ndimage.label(states))[1]
 
 
 def describe_misalignment(

@@ -49,9 +49,7 @@ def truth(states: Float[Array, "batch 2"]) -> tuple[Float[Array, "batch 2"], Flo
     return change, jnp.broadcast_to(jnp.log(jnp.asarray(pendulum.NOISE_VARIANCE)), change.shape)
 
 
-def members(
-    networks: ModelConfig, model: ModelState, states: Float[Array, "batch 2"]
-) -> Gaussians:
+def members(networks: ModelConfig, model: ModelState, states: Float[Array, "batch 2"]) -> Gaussians:
     """What the members predict of that change."""
     action = jnp.asarray(pendulum.controller(states))
     return dynamics.predict(networks, OUTPUTS, model, states, action).gaussians
@@ -66,7 +64,9 @@ def misalignment(
     Jensen-Shannon divergence of the two.
     """
 
-    def distance(mean_e: Float[Array, "batch out"], logvar_e: Float[Array, "batch out"]) -> Float[Array, "batch"]:
+    def distance(
+        mean_e: Float[Array, "batch out"], logvar_e: Float[Array, "batch out"]
+    ) -> Float[Array, "batch"]:
         return geometric_js_dual(jnp.stack([mean, mean_e]), jnp.stack([logvar, logvar_e]))
 
     return jnp.mean(jnp.sqrt(-2 * jnp.expm1(-jax.vmap(distance)(*predicted))), axis=0)

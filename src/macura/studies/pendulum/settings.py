@@ -9,7 +9,9 @@ from macura.dynamics import ModelConfig, Outputs
 OUTPUTS = Outputs(obs=2, act=1, reward=False)
 """The networks read (phi, phi', torque) and predict the change of (phi, phi')."""
 
-NETWORKS = ModelConfig(width=32, hidden_layers=2, learning_rate=3e-3, normalise_targets=True, min_logvar=-14.0)
+NETWORKS = ModelConfig(
+    width=32, hidden_layers=2, learning_rate=3e-3, normalise_targets=True, min_logvar=-14.0
+)
 """Seven members. The process noise of the angle has a log-variance of -13.8, which members that learn raw changes
 above the usual floor of -10 cannot represent; on normalised targets this floor is far below the noise."""
 
@@ -48,9 +50,13 @@ class ToyConfig:
             value = getattr(self, name)
             if value < lowest:
                 default = type(self).__dataclass_fields__[name].default
-                raise UserError(f"--{name} is {value}, but must be at least {lowest}; try --{name} {default}.")
+                raise UserError(
+                    f"--{name} is {value}, but must be at least {lowest}; try --{name} {default}."
+                )
         if self.grid > FINEST:
-            raise UserError(f"--grid is {self.grid}, but finer than {FINEST} points per axis no figure shows; try --grid 61.")
+            raise UserError(
+                f"--grid is {self.grid}, but finer than {FINEST} points per axis no figure shows; try --grid 61."
+            )
         if not 0 < self.threshold_scale < math.inf:
             raise UserError(f"--threshold-scale is {self.threshold_scale}, but must be positive; try 2.")
         if not 0 < self.threshold_quantile < 1:

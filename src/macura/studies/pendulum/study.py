@@ -95,7 +95,8 @@ def one_seed(config: ToyConfig, seed: int) -> Seed:
     misalignment = over_grid.misalignment.astype(np.float64).reshape(square)
     values = {name: u.astype(np.float64).reshape(square) for name, u in over_grid.measures.items()}
     quantiles = {
-        name: float(np.quantile(u.astype(np.float64), config.threshold_quantile)) for name, u in at_data.measures.items()
+        name: float(np.quantile(u.astype(np.float64), config.threshold_quantile))
+        for name, u in at_data.measures.items()
     }
     kappa = {name: config.threshold_scale * quantile for name, quantile in quantiles.items()}
     middle = claims.core(*maps.axes(config.grid))
@@ -106,7 +107,9 @@ def one_seed(config: ToyConfig, seed: int) -> Seed:
             name: claims.describe_measure(u, misalignment, at_data.measures[name], kappa[name], middle)
             for name, u in values.items()
         },
-        "bounds": bounds(config, seed, model, quantiles["geometric_js"], (values["geometric_js"], misalignment)),
+        "bounds": bounds(
+            config, seed, model, quantiles["geometric_js"], (values["geometric_js"], misalignment)
+        ),
     }
     arrays: JSON = {
         "seed": seed,
@@ -125,7 +128,10 @@ def bounds(
     quantile: float,
     over_grid: tuple[Float[np.ndarray, "angle velocity"], Float[np.ndarray, "angle velocity"]],
 ) -> list[JSON]:
-    """The return bound for one kappa after another, all from the same rollouts."""
+    """The return bound for one kappa after another, all from the same rollouts.
+
+    `telling_steps` is the longest horizon at which C is below the trivial limit, so that it says something.
+    """
     root = root_key(seed)
     starts = bound.starts_in_box(config.starts, stream_key(root, Stream.ENV_RESET))
     pairs = jax.device_get(
@@ -136,25 +142,23 @@ def bounds(
     there = jax.device_get(maps.assess(config.networks, model, visited.reshape(-1, 2), key))
     uncertainty = there.measures["geometric_js"].reshape(visited.shape[:-1])
     misalignment = there.misalignment.reshape(visited.shape[:-1])
-    rewards = np.asarray(pendulum.reward(visited.astype(np.float64)))[:, 1:]
+    true_reward, model_reward = np.asarray(pendulum.reward(visited.astype(np.float64)))[:, 1:]
+
+    def both_sides(kappa: float, steps: int) -> bound.Bound | None:
+        counts = bound.going(((uncertainty < kappa) & bound.in_box(visited)).all(0))[:steps]
+        on_grid = over_grid[1][over_grid[0] < kappa]
+        on_the_way = misalignment[:, :steps][:, counts]
+        supremum = float(max(on_grid.max(initial=0.0), on_the_way.max(initial=0.0)))
+        return bound.evaluate(true_reward[:steps], model_reward[:steps], counts, supremum, config.discount)
 
     rows: list[JSON] = []
     for scale in SCALES:
-        kappa = scale * quantile
-        counts = bound.going(((uncertainty < kappa) & bound.in_box(visited)).all(0))
-        on_grid = over_grid[1][over_grid[0] < kappa]
-        on_the_way = misalignment[:, :-1][:, counts]
-        supremum = float(max(on_grid.max(initial=0.0), on_the_way.max(initial=0.0)))
-        result = bound.evaluate(*rewards, counts, supremum, config.discount)
-        if result is not None:
-            telling = [
-                steps
-                for steps in range(1, config.horizon + 1)
-                if (short := bound.evaluate(*rewards[:, :steps], counts[:steps], supremum, config.discount)) is not None
-                and short.bound < short.trivial
-            ]
-            row = {"scale": scale, "kappa": kappa, **result._asdict(), "gap": result.gap}
-            rows.append({**row, "telling_steps": max(telling, default=0)})
+        by_length = [both_sides(scale * quantile, steps) for steps in range(1, config.horizon + 1)]
+        found = [result for result in by_length if result is not None]
+        if found:
+            telling = sum(result.bound < result.trivial for result in found)
+            sides = {**found[-1]._asdict(), "gap": found[-1].gap}
+            rows.append({"scale": scale, "kappa": scale * quantile, **sides, "telling_steps": telling})
     return rows
 
 
