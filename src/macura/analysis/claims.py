@@ -102,7 +102,8 @@ def exploration_helps_macura(study: StudyData) -> Evidence:
 def pink_helps_mbpo(study: StudyData) -> Evidence:
     """Faster, and not less stable."""
     return every(
-        higher(study, "MBPO, pink", "MBPO, deterministic", *FASTER), stability(study, "MBPO, pink", stable=True)
+        higher(study, "MBPO, pink", "MBPO, deterministic", *FASTER),
+        stability(study, "MBPO, pink", stable=True),
     )
 
 
@@ -123,22 +124,30 @@ def white_varies(study: StudyData) -> Evidence:
         if min(len(white), len(pink)) >= 3:
             spreads = float(np.std(white, ddof=1)), float(np.std(pink, ddof=1))
             wider.append(spreads[0] > spreads[1])
-            lines.append(f"standard deviation over seeds on {task}: white {spreads[0]:,.4g}, pink {spreads[1]:,.4g}")
+            lines.append(
+                f"standard deviation over seeds on {task}: white {spreads[0]:,.4g}, pink {spreads[1]:,.4g}"
+            )
     if not wider:
-        return Evidence("not enough data", ("fewer than 3 complete seeds of MACURA with white and with pink noise",))
-    return Evidence("supported" if all(wider) else "undecided" if any(wider) else "contradicted", tuple(lines))
+        return Evidence(
+            "not enough data", ("fewer than 3 complete seeds of MACURA with white and with pink noise",)
+        )
+    return Evidence(
+        "supported" if all(wider) else "undecided" if any(wider) else "contradicted", tuple(lines)
+    )
 
 
 def white_destabilises_mbpo(study: StudyData) -> Evidence:
     """MBPO collapses, MACURA does not."""
-    return every(stability(study, "MBPO, white", stable=False), stability(study, "MACURA, white", stable=True))
+    return every(
+        stability(study, "MBPO, white", stable=False), stability(study, "MACURA, white", stable=True)
+    )
 
 
 def m2ac_settings_brittle(study: StudyData) -> Evidence:
     """Both tables of M2AC are run here, each with the exploration it was made for."""
     parts = [stability(study, f"M2AC, {noise}", stable=True) for noise in ("deterministic", "white", "pink")]
     lines = tuple(line for part in parts for line in part.lines)
-    note = "the study runs each table with its own exploration only, so it shows stability there, not the loss of it elsewhere"
+    note = "each table is run with its own exploration only: that shows stability, not its loss elsewhere"
     return Evidence("not enough data", (*lines, note))
 
 
@@ -223,7 +232,13 @@ def lengths(study: StudyData) -> Evidence:
     return every(
         within(study, "MBPO", mean_of(length), (0.99, 1.01), "mean rollout length"),
         within(study, "M2AC", mean_of(length), (2.0, 2.6), "mean rollout length"),
-        smaller(study, "MACURA", part_of(length, 0, 0.3), part_of(length, 0.8, 1), "early length below late length"),
+        smaller(
+            study,
+            "MACURA",
+            part_of(length, 0, 0.3),
+            part_of(length, 0.8, 1),
+            "early length below late length",
+        ),
     )
 
 
@@ -273,7 +288,10 @@ def gjs_helps_m2ac(study: StudyData) -> Evidence:
 def variance_weaker(study: StudyData) -> Evidence:
     """Both variances are stable, and end below the divergence."""
     names = "MACURA, ensemble variance", "MACURA, mean variance"
-    return every(*(stability(study, name, stable=True) for name in names), *(higher(study, "MACURA, GJS", name) for name in names))
+    return every(
+        *(stability(study, name, stable=True) for name in names),
+        *(higher(study, "MACURA, GJS", name) for name in names),
+    )
 
 
 def both_destabilise(study: StudyData) -> Evidence:
@@ -294,34 +312,92 @@ def both_destabilise(study: StudyData) -> Evidence:
 CLAIMS: Mapping[str, Claim] = {
     "macura_faster": Claim("1. MACURA learns faster than MBPO and M2AC.", "section 6.2", macura_faster),
     "macura_final_sac": Claim("2. MACURA ends on par with SAC or above.", "section 6.2", macura_final_sac),
-    "model_based_faster": Claim("3. All model-based algorithms learn faster than SAC.", "section 6.2", model_based_faster),
+    "model_based_faster": Claim(
+        "3. All model-based algorithms learn faster than SAC.", "section 6.2", model_based_faster
+    ),
     "m2ac_behind": Claim("4. M2AC ends below MACURA and MBPO.", "section 6.2, appendix E.3", m2ac_behind),
-    "exploration_helps_macura": Claim("5. Pink exploration raises what MACURA ends at.", "section 6.3", exploration_helps_macura),
-    "white_destabilises_mbpo": Claim("5. White exploration destabilises MBPO, but not MACURA.", "section 6.3", white_destabilises_mbpo),
-    "pink_helps_mbpo": Claim("6. Pink exploration makes MBPO faster and leaves it stable.", "appendix E.3", pink_helps_mbpo),
-    "deterministic_macura_best": Claim("7. Without exploration noise, MACURA is the best of the three.", "appendix E.3", deterministic_macura_best),
-    "white_varies": Claim("8. MACURA varies more over seeds with white than with pink noise.", "appendix E.3", white_varies),
-    "m2ac_settings_brittle": Claim("9. Settings of M2AC that are stable without exploration are not with it, and the reverse.", "appendix E.1", m2ac_settings_brittle),
+    "exploration_helps_macura": Claim(
+        "5. Pink exploration raises what MACURA ends at.", "section 6.3", exploration_helps_macura
+    ),
+    "white_destabilises_mbpo": Claim(
+        "5. White exploration destabilises MBPO, but not MACURA.", "section 6.3", white_destabilises_mbpo
+    ),
+    "pink_helps_mbpo": Claim(
+        "6. Pink exploration makes MBPO faster and leaves it stable.", "appendix E.3", pink_helps_mbpo
+    ),
+    "deterministic_macura_best": Claim(
+        "7. Without exploration noise, MACURA is the best of the three.",
+        "appendix E.3",
+        deterministic_macura_best,
+    ),
+    "white_varies": Claim(
+        "8. MACURA varies more over seeds with white than with pink noise.", "appendix E.3", white_varies
+    ),
+    "m2ac_settings_brittle": Claim(
+        "9. Settings of M2AC that are stable without exploration are not with it, and the reverse.",
+        "appendix E.1",
+        m2ac_settings_brittle,
+    ),
     "xi_broad": Claim("10. A broad range of ξ works.", "section 6.4", xi_broad),
     "xi_extremes": Claim("10. Too small and too large ξ destabilise learning.", "section 6.4", xi_extremes),
     "xi_one_early": Claim("11. ξ = 1 learns reasonably at first.", "appendix E.2", xi_one_early),
-    "needs_threshold": Claim("12. With a rank-based filter, MACURA is substantially worse.", "section 6.5", needs_threshold),
+    "needs_threshold": Claim(
+        "12. With a rank-based filter, MACURA is substantially worse.", "section 6.5", needs_threshold
+    ),
     "needs_gjs": Claim("12. With one-versus-rest uncertainty, MACURA diverges.", "section 6.5", needs_gjs),
-    "needs_adaptive_kappa": Claim("12. Fixed thresholds destabilise MACURA.", "section 6.5", needs_adaptive_kappa),
-    "needs_adaptive_g": Claim("12. A fixed number of updates costs MACURA some return.", "section 6.5", needs_adaptive_g),
-    "needs_exploration": Claim("12. Deterministic interaction costs MACURA much return.", "section 6.5", needs_exploration),
+    "needs_adaptive_kappa": Claim(
+        "12. Fixed thresholds destabilise MACURA.", "section 6.5", needs_adaptive_kappa
+    ),
+    "needs_adaptive_g": Claim(
+        "12. A fixed number of updates costs MACURA some return.", "section 6.5", needs_adaptive_g
+    ),
+    "needs_exploration": Claim(
+        "12. Deterministic interaction costs MACURA much return.", "section 6.5", needs_exploration
+    ),
     "kappa_falls": Claim("13. κ starts high and falls during training.", "section 6.5", kappa_falls),
-    "ovr_diverges": Claim("14. MACURA with one-versus-rest uncertainty learns, then diverges.", "appendix E.6", ovr_diverges),
-    "gjs_helps_m2ac": Claim("15. M2AC with the GJS measure is somewhat faster than with its own.", "appendix E.6", gjs_helps_m2ac),
-    "variance_weaker": Claim("16. MACURA works with variances as measure, weaker than with GJS.", "appendix E.6", variance_weaker),
-    "lengths": Claim("17. Rollouts of MBPO have length 1, of M2AC a constant one; MACURA's are short at first and grow.", "appendix E.5", lengths),
-    "uncertainty_of_data": Claim("18. Stored data is most uncertain for MBPO, falling; at the start it is least uncertain for MACURA.", "appendix E.5", uncertainty_of_data),
-    "updates_on_walker": Claim("19. MACURA's G is low at first and ends a bit above two thirds of G_max.", "appendix E.5", updates_on_walker),
-    "more_updates_unstable": Claim("20. MBPO and M2AC are not stable with as many updates as MACURA does.", "appendix E.5", more_updates_unstable),
-    "half_of_most_updates": Claim("21. MACURA's G is about half of G_max on average.", "appendix D", half_of_most_updates),
-    "macura_best_in_noise": Claim("22. MACURA is above MBPO and M2AC at every level of action noise.", "appendix E.4", macura_best_in_noise),
-    "both_destabilise": Claim("23. In very long runs, MBPO and MACURA both destabilise.", "appendix E.7", both_destabilise),
-    "mbpo_brittle": Claim("25. MBPO is brittle on Walker2d even with rollouts of one step.", "appendix E.2", mbpo_brittle),
+    "ovr_diverges": Claim(
+        "14. MACURA with one-versus-rest uncertainty learns, then diverges.", "appendix E.6", ovr_diverges
+    ),
+    "gjs_helps_m2ac": Claim(
+        "15. M2AC with the GJS measure is somewhat faster than with its own.", "appendix E.6", gjs_helps_m2ac
+    ),
+    "variance_weaker": Claim(
+        "16. MACURA works with variances as measure, weaker than with GJS.", "appendix E.6", variance_weaker
+    ),
+    "lengths": Claim(
+        "17. Rollouts of MBPO have length 1, of M2AC a constant one; MACURA's are short at first and grow.",
+        "appendix E.5",
+        lengths,
+    ),
+    "uncertainty_of_data": Claim(
+        "18. Stored data is most uncertain for MBPO, falling; at the start it is least uncertain for MACURA.",
+        "appendix E.5",
+        uncertainty_of_data,
+    ),
+    "updates_on_walker": Claim(
+        "19. MACURA's G is low at first and ends a bit above two thirds of G_max.",
+        "appendix E.5",
+        updates_on_walker,
+    ),
+    "more_updates_unstable": Claim(
+        "20. MBPO and M2AC are not stable with as many updates as MACURA does.",
+        "appendix E.5",
+        more_updates_unstable,
+    ),
+    "half_of_most_updates": Claim(
+        "21. MACURA's G is about half of G_max on average.", "appendix D", half_of_most_updates
+    ),
+    "macura_best_in_noise": Claim(
+        "22. MACURA is above MBPO and M2AC at every level of action noise.",
+        "appendix E.4",
+        macura_best_in_noise,
+    ),
+    "both_destabilise": Claim(
+        "23. In very long runs, MBPO and MACURA both destabilise.", "appendix E.7", both_destabilise
+    ),
+    "mbpo_brittle": Claim(
+        "25. MBPO is brittle on Walker2d even with rollouts of one step.", "appendix E.2", mbpo_brittle
+    ),
     "untuned": Claim("26. T_max = 10 and ζ = 0.95 are the same on all tasks.", "section 6.4", untuned),
 }
 """By key, in the order of the paper."""

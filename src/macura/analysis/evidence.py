@@ -1,4 +1,4 @@
-"""What runs say about a claim: comparisons with their uncertainty, and a verdict that admits when there is too little."""
+"""What runs say about a claim: comparisons with their uncertainty, and a verdict that admits too little data."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -25,16 +25,21 @@ class Evidence(NamedTuple):
 Judge = Callable[[StudyData], Evidence]
 
 
-def higher(study: StudyData, better: str, worse: str, score: Score = final_return, what: str = "final return") -> Evidence:
+def higher(
+    study: StudyData, better: str, worse: str, score: Score = final_return, what: str = "final return"
+) -> Evidence:
     """P(better > worse) with its bootstrap interval: supported if all of it lies above one half."""
     tasks = [task for task in study.tasks if _comparable(study, better, worse, task, score)]
     x = [study.scores_on(better, task, score) for task in tasks]
     y = [study.scores_on(worse, task, score) for task in tasks]
     names = f"{better} > {worse} in {what}"
     if not tasks:
-        have = ", ".join(f"{task}: {_seeds(study, better, task)} and {_seeds(study, worse, task)}" for task in study.tasks)
+        have = ", ".join(
+            f"{task}: {_seeds(study, better, task)} and {_seeds(study, worse, task)}" for task in study.tasks
+        )
         return Evidence(
-            "not enough data", (f"{names}: fewer than {FEWEST_SEEDS} complete seeds of each ({have or 'none'})",)
+            "not enough data",
+            (f"{names}: fewer than {FEWEST_SEEDS} complete seeds of each ({have or 'none'})",),
         )
     chance = statistics.improvement(x, y)
     line = f"P({names}) = {_interval(chance)}"
@@ -50,7 +55,9 @@ def stability(study: StudyData, variant: str, stable: bool) -> Evidence:
     """Whether seeds collapse: stable if none of them does, unstable if at least half of them do on some task."""
     counts = {task: (study.collapsed(variant, task), _seeds(study, variant, task)) for task in study.tasks}
     counts = {task: both for task, both in counts.items() if both[1]}
-    line = f"{variant}: " + (", ".join(f"{lost} of {n} seeds collapse on {task}" for task, (lost, n) in counts.items()) or "no run")
+    line = f"{variant}: " + (
+        ", ".join(f"{lost} of {n} seeds collapse on {task}" for task, (lost, n) in counts.items()) or "no run"
+    )
     known = {task: both for task, both in counts.items() if both[1] >= FEWEST_SEEDS}
     if not known:
         return Evidence("not enough data", (line,))
@@ -80,9 +87,7 @@ def within(study: StudyData, variant: str, score: Score, limits: tuple[float, fl
 
 def smaller(study: StudyData, variant: str, first: Score, second: Score, what: str) -> Evidence:
     """Whether one number of a run is below another of the same run, in every seed."""
-    pairs = [
-        (first(member), second(member)) for member in study.of(variant) if member.complete
-    ]
+    pairs = [(first(member), second(member)) for member in study.of(variant) if member.complete]
     pairs = [(a, b) for a, b in pairs if not (math.isnan(a) or math.isnan(b))]
     if len(pairs) < FEWEST_SEEDS:
         return Evidence("not enough data", (f"{variant}, {what}: {len(pairs)} complete runs",))
@@ -99,7 +104,9 @@ def settings_hold(runs: Sequence[Run], wanted: dict[str, object]) -> Evidence:
     lines: list[str] = []
     for key, value in wanted.items():
         found = {str(run.setting(key)) for run in runs}
-        lines.append(f"{key.rsplit('.', 1)[-1]} = {', '.join(sorted(found))} in {len(runs)} runs (claimed: {value})")
+        lines.append(
+            f"{key.rsplit('.', 1)[-1]} = {', '.join(sorted(found))} in {len(runs)} runs (claimed: {value})"
+        )
     agree = all(run.setting(key) == value for run in runs for key, value in wanted.items())
     return Evidence("supported" if agree else "contradicted", tuple(lines))
 

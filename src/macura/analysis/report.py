@@ -1,4 +1,4 @@
-"""`macura report`: the studies of a folder as one web page that needs no network, and as tables and figures beside it."""
+"""`macura report`: the studies of a folder as one web page that needs no network, with tables and figures beside it."""
 
 import json
 import math
@@ -37,13 +37,14 @@ _EXPLANATION = (
     "At 1/3, at 2/3: the evaluation at that share of the steps. "
     "Steps to half: median over seeds of the first step at which three evaluations average halfway from the initial "
     "return to what the best variant of the task typically reaches. "
-    "Collapsed: the run diverged, or ended below its own best by more than half of what the best variant typically gains. "
+    "Collapsed: the run diverged, or ended below its own best by more than half of what the best variant gains. "
     "A run that diverged counts from there on with its own lowest evaluation; other unfinished runs do not count."
 )
 _METHOD = (
-    "P(A > B) is the probability that a random seed of A beats a random seed of B, averaged over tasks, with the 95 % "
-    "limits of a stratified bootstrap. A comparison is supported if all of the interval lies above one half, contradicted "
-    "if all of it lies below, and undecided otherwise; with fewer than three complete seeds of each, nothing is concluded. "
+    "P(A > B) is the probability that a random seed of A beats a random seed of B, averaged over tasks, with the "
+    "95 % limits of a stratified bootstrap. A comparison is supported if all of the interval lies above one half, "
+    "contradicted if all of it lies below, and undecided otherwise; with fewer than three complete seeds of each, "
+    "nothing is concluded. "
     "With so few seeds the intervals themselves are rough."
 )
 
@@ -70,7 +71,9 @@ def report(folder: Path, out: Path | None = None) -> Written:
     for study in found.studies:
         gaps = [member for member in study.members if not member.complete]
         if gaps:
-            notes.append(f"{study.name} at {study.scale}: {len(gaps)} of {len(study.members)} runs are not complete")
+            notes.append(
+                f"{study.name} at {study.scale}: {len(gaps)} of {len(study.members)} runs are not complete"
+            )
     return Written(page, tuple(others), tuple(notes))
 
 
@@ -116,7 +119,9 @@ def _hours(run: Run) -> float:
 
 
 def _contents(studies: Sequence[StudyData]) -> str:
-    links = "".join(f'<li><a href="#{_anchor(s)}">{escape(s.title)}</a> ({escape(s.scale)})</li>' for s in studies)
+    links = "".join(
+        f'<li><a href="#{_anchor(s)}">{escape(s.title)}</a> ({escape(s.scale)})</li>' for s in studies
+    )
     return f"<nav><ul>{links}</ul></nav>"
 
 
@@ -182,7 +187,9 @@ def _cell(name: str, row: Mapping[str, Any]) -> str:
         return f"{value} of {row['declared']}" if value != row["declared"] else str(value)
     if name in ("mean", "iqm") and row["seeds"]:
         low, high = row[f"{name}_low"], row[f"{name}_high"]
-        return f"{_number(value)} [{_number(low)}, {_number(high)}]" if not math.isnan(low) else _number(value)
+        return (
+            f"{_number(value)} [{_number(low)}, {_number(high)}]" if not math.isnan(low) else _number(value)
+        )
     return _number(value)
 
 
@@ -199,13 +206,14 @@ def _missing(study: StudyData) -> str:
     if not gaps:
         return ""
     named = [
-        f"<li>{escape(m.variant)} on {escape(m.task)}, seed {m.seed}: {escape(m.reason)}</li>" for m in gaps[:MOST_MISSING]
+        f"<li>{escape(m.variant)} on {escape(m.task)}, seed {m.seed}: {escape(m.reason)}</li>"
+        for m in gaps[:MOST_MISSING]
     ]
     if len(gaps) > MOST_MISSING:
         named.append(f"<li>and {len(gaps) - MOST_MISSING} more</li>")
     is_open = " open" if len(gaps) <= 5 else ""
     return (
-        f'<details class="warning"{is_open}><summary>{len(gaps)} of {len(study.members)} runs are not complete</summary>'
+        f'<details class="warning"{is_open}><summary>{len(gaps)} of {len(study.members)} runs are incomplete</summary>'
         f"<ul>{''.join(named)}</ul></details>"
     )
 
@@ -216,10 +224,20 @@ def _settings(study: StudyData) -> str:
     rows: list[list[str]] = []
     for (variant, task), member in reversed(first.items()):
         record = member.record
-        changes = ", ".join(f"{key} {json.dumps(value)}" for key, value in record["overrides"].items()) or "none"
+        changes = (
+            ", ".join(f"{key} {json.dumps(value)}" for key, value in record["overrides"].items()) or "none"
+        )
         seeds = sorted(m.seed for m in study.of(variant, task))
         rows.append(
-            [variant, member.env, str(record["algorithm"]), str(record["preset"]), f"{member.steps:,}", _seeds(seeds), changes]
+            [
+                variant,
+                member.env,
+                str(record["algorithm"]),
+                str(record["preset"]),
+                f"{member.steps:,}",
+                _seeds(seeds),
+                changes,
+            ]
         )
     header = ["Variant", "Environment", "Algorithm", "Preset", "Steps", "Seeds", "Changes to the preset"]
     full = {(m.variant, m.task): m.run for m in reversed(study.members) if m.run is not None}
@@ -231,7 +249,10 @@ def _settings(study: StudyData) -> str:
 
 def _all_settings(runs: Mapping[tuple[str, str], Run]) -> str:
     """What all runs share, and what each variant and task has of its own."""
-    settings = {name: {k: json.dumps(v) for k, v in flat(run.config).items() if k != "seed"} for name, run in runs.items()}
+    settings = {
+        name: {k: json.dumps(v) for k, v in flat(run.config).items() if k != "seed"}
+        for name, run in runs.items()
+    }
     if not settings:
         return "<p>No run has been started yet.</p>"
     shared = set.intersection(*(set(own.items()) for own in settings.values()))
@@ -259,7 +280,11 @@ def _circumstances(runs: Sequence[Run]) -> str:
         manifest = run.manifest
         versions = manifest.get("versions")
         facts = dict(cast(Mapping[str, object], versions)) if isinstance(versions, Mapping) else {}
-        facts |= {key: manifest[key] for key in ("python", "device", "usable_cores", "platform", "commit") if key in manifest}
+        facts |= {
+            key: manifest[key]
+            for key in ("python", "device", "usable_cores", "platform", "commit")
+            if key in manifest
+        }
         physics = manifest.get("physics")
         if isinstance(physics, Mapping):
             facts |= {f"physics: {key}": value for key, value in cast(Mapping[str, object], physics).items()}
@@ -284,7 +309,10 @@ def _command(command: str) -> str:
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> str:
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in header)
     lines = "".join(
-        "<tr>" + f'<th scope="row">{escape(row[0])}</th>' + "".join(f"<td>{escape(x)}</td>" for x in row[1:]) + "</tr>"
+        "<tr>"
+        + f'<th scope="row">{escape(row[0])}</th>'
+        + "".join(f"<td>{escape(x)}</td>" for x in row[1:])
+        + "</tr>"
         for row in rows
     )
     title = f"<caption>{escape(caption)}</caption>" if caption else ""

@@ -38,7 +38,9 @@ def band(curves: Sequence[Series]) -> Band:
     spread = np.nansum((table - mean) ** 2, axis=0)
     enough = seeds >= 2
     freedom = np.maximum(seeds - 1, 1)
-    half = np.where(enough, stats.t.ppf(0.975, freedom) * np.sqrt(spread / freedom / np.maximum(seeds, 1)), np.nan)
+    half = np.where(
+        enough, stats.t.ppf(0.975, freedom) * np.sqrt(spread / freedom / np.maximum(seeds, 1)), np.nan
+    )
     return Band(steps, mean, mean - half, mean + half, seeds)
 
 
@@ -169,7 +171,9 @@ def _resample(
     return values[rng.integers(len(values), size=(resamples, len(values)))]
 
 
-def _resampled_shares(count: int, resamples: int, rng: np.random.Generator) -> Float[np.ndarray, "resamples seeds"]:
+def _resampled_shares(
+    count: int, resamples: int, rng: np.random.Generator
+) -> Float[np.ndarray, "resamples seeds"]:
     """How large a share of every resample each seed makes up."""
     return rng.multinomial(count, np.full(count, 1 / count), size=resamples) / count
 

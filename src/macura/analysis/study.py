@@ -118,7 +118,12 @@ class StudyData:
     def _cells(self) -> dict[tuple[str | None, str | None], list[Member]]:
         cells: dict[tuple[str | None, str | None], list[Member]] = {}
         for member in self.members:
-            for key in ((member.variant, member.task), (member.variant, None), (None, member.task), (None, None)):
+            for key in (
+                (member.variant, member.task),
+                (member.variant, None),
+                (None, member.task),
+                (None, None),
+            ):
                 cells.setdefault(key, []).append(member)
         return cells
 
@@ -126,7 +131,9 @@ class StudyData:
     def _gains(self) -> dict[str, float]:
         gains: dict[str, float] = {}
         for task in self.tasks:
-            per_variant = [[statistics.gain(run.series(RETURN)) for run in self.runs(v, task)] for v in self.variants]
+            per_variant = [
+                [statistics.gain(run.series(RETURN)) for run in self.runs(v, task)] for v in self.variants
+            ]
             medians = [float(np.nanmedian(values)) for values in per_variant if not np.all(np.isnan(values))]
             gains[task] = max(medians, default=math.nan)
         return gains
@@ -218,7 +225,9 @@ _EMPTY = Series(np.zeros(0, np.int64), np.zeros(0))
 
 
 def _has_collapsed(run: Run, gain: float) -> bool:
-    return diverged(run) or (math.isfinite(gain) and gain > 0 and statistics.collapsed(run.series(RETURN), gain))
+    return diverged(run) or (
+        math.isfinite(gain) and gain > 0 and statistics.collapsed(run.series(RETURN), gain)
+    )
 
 
 def _read(path: Path, folder: Path, known: dict[str, Run | Damaged | None]) -> StudyData:

@@ -41,7 +41,11 @@ class Panel(NamedTuple):
 
     def title(self, one_task: bool) -> str:
         """What sets the panel apart from its neighbours."""
-        parts = [NAMES.get(self.metric, self.metric), self.group, "" if one_task and self.group else self.task]
+        parts = [
+            NAMES.get(self.metric, self.metric),
+            self.group,
+            "" if one_task and self.group else self.task,
+        ]
         return ", ".join(part for part in parts if part)
 
 
@@ -129,5 +133,3 @@ def _groups(study: StudyData, panel: Panel) -> list[Group]:
 def _published_colour(study: StudyData, algorithm: str) -> str:
     variants = {member.variant for member in study.members if member.record["algorithm"] == algorithm}
     return colour_of(study, variants.pop()) if len(variants) == 1 else MUTED
-
-

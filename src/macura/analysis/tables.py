@@ -122,7 +122,9 @@ def _score_row(study: StudyData, member: Member) -> dict[str, Any]:
         "final_return": final_return(member) if complete else math.nan,
         "mean_return": mean_return(member) if complete else math.nan,
         "early_return": early_return(member) if complete else math.nan,
-        "steps_to_half": statistics.steps_to(returns(member), study.halfway(member.task)) if complete else math.nan,
+        "steps_to_half": statistics.steps_to(returns(member), study.halfway(member.task))
+        if complete
+        else math.nan,
     }
 
 

@@ -25,7 +25,7 @@ class Arguments:
     """What `macura study` takes."""
 
     names: tyro.conf.Positional[tuple[str, ...]] = ()
-    """Studies: benchmark, exploration, scaling, ablation, kappa, noise, rollouts, updates, measures, prolonged, or all."""
+    """benchmark, exploration, scaling, ablation, kappa, noise, rollouts, updates, measures, prolonged; or all."""
     scale: str = "smoke"
     """paper (as published, 5 seeds), laptop (smaller tasks, hours on 2 cores), or smoke (minutes, answers nothing)."""
     out: str = "studies"

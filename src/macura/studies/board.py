@@ -69,7 +69,9 @@ class Board:
             return
         _, began = self._running.pop(job.name, (job, time.monotonic()))
         if event.outcome is None:
-            self._say(f"lost      {job.label}: its process died; it goes on from its last checkpoint", "yellow")
+            self._say(
+                f"lost      {job.label}: its process died; it goes on from its last checkpoint", "yellow"
+            )
             return
         took = duration(time.monotonic() - began)
         self._ended += 1
@@ -86,7 +88,9 @@ class Board:
     def table(self) -> Table:
         """The running runs, and a line about all others."""
         waiting = max(0, self._total - self._ended - len(self._running))
-        counts = f"{self._done} done, {len(self._running)} running, {waiting} waiting, {self._skipped} skipped"
+        counts = (
+            f"{self._done} done, {len(self._running)} running, {waiting} waiting, {self._skipped} skipped"
+        )
         title = f"{counts}, {self._failed} failed · {duration(time.monotonic() - self._began)}"
         table = Table(title=title, title_justify="left", box=None, pad_edge=False)
         for column in ("run", "step", "", "return", "time"):
@@ -130,4 +134,3 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60} s"
     return f"{whole // 3600} h {whole % 3600 // 60} min"
-

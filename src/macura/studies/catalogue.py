@@ -46,7 +46,7 @@ def paper(*tasks: str, steps: int | None = None) -> Scale:
 
 
 def laptop(steps: Mapping[str, int], *variants: Variant) -> Scale:
-    """256-wide networks, three seeds; `variants` replace the study's own where the paper's numbers fit its tasks only."""
+    """256-wide networks, three seeds; `variants` replace the study's own where these fit the paper's tasks only."""
     return Scale(tuple(steps), "laptop", seeds=3, steps=steps, variants=variants)
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -99,11 +100,9 @@ class Pool:
         worker.job = job
         order = {"record": job.record.to_json(), "folder": str(job.folder), "log": str(job.log)}
         assert worker.process.stdin is not None
-        try:
+        with suppress(BrokenPipeError):  # its end is heard of next
             worker.process.stdin.write(json.dumps(order) + "\n")
             worker.process.stdin.flush()
-        except BrokenPipeError:
-            pass  # its end is heard of next
         return Event(job, "started")
 
     def _hear(self, worker: _Worker) -> Event:
@@ -129,10 +128,8 @@ class Pool:
 def _close(process: subprocess.Popen[str]) -> None:
     """End a worker: an idle one at once, a busy one after its current step."""
     assert process.stdin is not None and process.stdout is not None
-    try:
+    with suppress(BrokenPipeError):
         process.stdin.close()
-    except BrokenPipeError:
-        pass
     try:
         process.wait(timeout=10)
     except subprocess.TimeoutExpired:

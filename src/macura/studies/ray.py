@@ -52,7 +52,11 @@ class Cluster:
         task = self._ray.remote(num_cpus=self._cpus, num_gpus=self._gpus, max_retries=LIVES)(perform)
         self._pending: dict[Any, Job] = {}
         for job in jobs:
-            order = {"record": job.record.to_json(), "folder": str(job.folder.resolve()), "log": str(job.log.resolve())}
+            order = {
+                "record": job.record.to_json(),
+                "folder": str(job.folder.resolve()),
+                "log": str(job.log.resolve()),
+            }
             self._pending[task.remote(json.dumps(order), self._work, self._cpus)] = job
         begun: set[str] = set()
         while self._pending:
@@ -81,7 +85,11 @@ class Cluster:
             return Outcome("failed", f"Ray gave it up: {last}")
 
     def _connect(self, address: str) -> None:
-        options: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False, "include_dashboard": False}
+        options: dict[str, Any] = {
+            "logging_level": "ERROR",
+            "log_to_driver": False,
+            "include_dashboard": False,
+        }
         if address == "local":
             self._ray.init(address="local", num_cpus=len(cores.usable()) or os.cpu_count(), **options)
             return
@@ -109,7 +117,9 @@ def perform(order: str, work: str, count: int) -> str:
 
 def import_ray() -> Any:
     """The module, or a `UserError` that says how to install it."""
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # the behaviour to come; silences a warning
+    os.environ.setdefault(
+        "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0"
+    )  # the behaviour to come; silences a warning
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
         module = importlib.import_module("ray")
@@ -127,7 +137,9 @@ def require_answer(address: str) -> None:
         return
     match = re.fullmatch(r"(?:ray://)?([^:/\s]+)(?::(\d+))?", address)
     if match is None:
-        raise UserError(f"{address!r} is no address of a Ray cluster; give HOST:PORT, such as 10.0.0.5:6379, auto or local.")
+        raise UserError(
+            f"{address!r} is no address of a Ray cluster; give HOST:PORT, such as 10.0.0.5:6379, auto or local."
+        )
     port = int(match[2] or (10001 if address.startswith("ray://") else 6379))
     try:
         socket.create_connection((match[1], port), timeout=PATIENCE / 2).close()

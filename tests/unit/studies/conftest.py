@@ -7,7 +7,7 @@ import pytest
 
 from macura.studies.record import Job, Record
 
-FAKE = '''
+FAKE = """
 import json, os, signal, time
 from macura.core import RunError
 
@@ -58,7 +58,7 @@ def waits(record, folder):
 def prints(record, folder):
     os.write(1, b"from C\\n")
     print("from Python")
-'''
+"""
 
 
 @pytest.fixture

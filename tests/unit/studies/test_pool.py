@@ -136,7 +136,9 @@ def test_cores_are_not_shared_while_there_are_free_ones():
 
     code = "from macura.studies import cores; print(*cores.pin(1), flush=True); input()"
     two = [
-        subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
         for _ in range(2)
     ]
     taken = [process.stdout.readline().split() for process in two]

@@ -64,7 +64,12 @@ def test_an_address_where_nobody_or_something_else_listens_is_one_line_in_time(m
 def test_a_killed_worker_and_a_removed_node_change_nothing_in_the_results(two_nodes, tmp_path):
     """Four runs; the first worker that has saved a checkpoint is killed, then a whole node is removed."""
     cluster, nodes = two_nodes
-    records = [record("sac", 0, 3000), record("sac", 1, 3000), record("macura", 0, 240), record("mbpo", 0, 240)]
+    records = [
+        record("sac", 0, 3000),
+        record("sac", 1, 3000),
+        record("macura", 0, 240),
+        record("mbpo", 0, 240),
+    ]
     on_ray = [job(r, tmp_path / "ray") for r in records]
     here = [job(r, tmp_path / "pool") for r in records]
     harm = Harm(on_ray, cluster, nodes)
@@ -89,12 +94,16 @@ class Harm:
         self.removed = False
 
     def __call__(self, event):
-        halfway = [j for j in self.jobs if list((j.folder / "checkpoints").glob("[0-9]*")) and not self.finished(j)]
+        halfway = [
+            j for j in self.jobs if list((j.folder / "checkpoints").glob("[0-9]*")) and not self.finished(j)
+        ]
         if self.killed is None and halfway:
             self.killed = halfway[0]
             os.kill(int(re.findall(r"worker (\d+)", self.killed.log.read_text())[-1]), signal.SIGKILL)
             self.again = time.monotonic()
-        elif self.killed and not self.removed and self.killed.log.read_text().count("worker ") >= 2 and halfway:
+        elif (
+            self.killed and not self.removed and self.killed.log.read_text().count("worker ") >= 2 and halfway
+        ):
             self.cluster.remove_node(self.nodes[0], allow_graceful=False)
             self.cluster.add_node(num_cpus=1)  # as a cluster manager would
             self.removed = True
