@@ -117,7 +117,7 @@ def refuse_word(word: str, command: str) -> None:
     )
 
 
-def refuse_number(key: str, value: int, wanted: str) -> None:
+def refuse_number(key: str, value: int | float, wanted: str) -> None:
     """`UserError` for a number out of bounds."""
     raise UserError(f"{flag(key)} is {value}, but must be {wanted}; leave it out for its default.")
 
@@ -158,15 +158,12 @@ def read_file(path: Path) -> dict[str, Any]:
 
 
 def dotted(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """`{"sac": {"width": 512}}` as `{"sac.width": 512}`; a `kind` becomes the value of its group."""
+    """`{"sac": {"width": 512}}` as `{"sac.width": 512}`."""
     flat: dict[str, Any] = {}
     for name, value in settings.items():
         key = f"{prefix}{name}".replace("-", "_")
         if isinstance(value, Mapping):
-            group = dict(cast(Mapping[str, Any], value))
-            if "kind" in group:
-                flat[key] = group.pop("kind")
-            flat |= dotted(group, f"{key}.")
+            flat |= dotted(cast(Mapping[str, Any], value), f"{key}.")
         else:
             flat[key] = value
     return flat

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -75,17 +76,18 @@ def film(saved: SavedPolicy, env: EnvConfig, seed: int, out: Path) -> None:
         raise
     except Exception as error:  # whatever the drivers of this machine raise
         raise UserError(_no_pictures(env, error)) from error
-    rate = bridge.env.metadata.get("render_fps", FRAMES_PER_SECOND)
+    rate = float(bridge.env.metadata.get("render_fps") or FRAMES_PER_SECOND)
     try:
-        options: dict[str, Any] = {"fps": rate} | _encoding(out)
-        with imageio.v2.get_writer(out, **options) as opened:
+        with warnings.catch_warnings(), imageio.v2.get_writer(out, **_encoding(out, rate)) as opened:
+            # The encoder is a process of its own, which begins with a fork and touches nothing of JAX.
+            warnings.filterwarnings("ignore", ".*os.fork.*", RuntimeWarning)
             video: Any = opened
+            video.append_data(picture)
             over = False
             while not over:
-                video.append_data(picture)
                 outcome = bridge.step(saved.act(obs[None])[0])
                 obs, over = outcome.obs, outcome.terminated or outcome.truncated
-                picture = bridge.render()
+                video.append_data(bridge.render())
     except (OSError, ValueError) as error:
         raise UserError(f"Cannot write the video {out} ({error}); give a file such as film.mp4.") from error
     finally:
@@ -93,9 +95,9 @@ def film(saved: SavedPolicy, env: EnvConfig, seed: int, out: Path) -> None:
     print(f"film of the first episode: {out}", file=sys.stderr)
 
 
-def _encoding(out: Path) -> dict[str, int]:
-    """Pictures keep their size: encoders of video only want it even."""
-    return {} if out.suffix.lower() == ".gif" else {"macro_block_size": 2}
+def _encoding(out: Path, rate: float) -> dict[str, Any]:
+    """How fast, and for encoders of films that the size need only be even."""
+    return {"duration": 1000 / rate} if out.suffix.lower() == ".gif" else {"fps": rate, "macro_block_size": 2}
 
 
 def _refuse(asked: Arguments) -> None:

@@ -38,6 +38,7 @@ def changes(config: Any, settings: Mapping[str, Any], prefix: str = "") -> dict[
     Which keys there are may depend on the settings themselves: another kind of gate has other settings. `prefix`
     is what flags have in front of these keys.
     """
+    settings = {_of_kind(config, key): value for key, value in settings.items()}
     shape, found = config, dict[str, Any]()
     for _, level in itertools.groupby(sorted(settings, key=_depth), _depth):
         before = shape
@@ -47,6 +48,12 @@ def changes(config: Any, settings: Mapping[str, Any], prefix: str = "") -> dict[
                 shape = None
         shape = before if shape is not None else override(config, found)
     return found
+
+
+def _of_kind(config: Any, key: str) -> str:
+    """A file says which kind a group is by `kind` in it, a flag by the name of the group."""
+    group = key.removesuffix(".kind")
+    return group if len(choices(hint_of(config, group))) > 1 else key
 
 
 def _depth(key: str) -> int:

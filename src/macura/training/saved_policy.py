@@ -53,7 +53,7 @@ class SavedPolicy:
 
     def to_env(self, action: Array) -> Array:
         """Actions in [-1, 1] in the environment's own units."""
-        return np.clip((self.low + self.high) / 2 + self.policy.action_scale * action, self.low, self.high)
+        return np.clip((self.low + self.high) / 2 + np.asarray(self.policy.action_scale) * action, self.low, self.high)
 
     @cached_property
     def _program(self) -> Callable[[sac.Policy, Array, Array], jax.Array]:
@@ -62,8 +62,8 @@ class SavedPolicy:
 
     def save(self, path: str | Path) -> None:
         """Write a safetensors file with the configuration inside."""
-        layers = {f"weight{i}": w for i, w in enumerate(self.policy.actor.weights)}
-        layers |= {f"bias{i}": b for i, b in enumerate(self.policy.actor.biases)}
+        layers = {f"weight{i}": np.asarray(w) for i, w in enumerate(self.policy.actor.weights)}
+        layers |= {f"bias{i}": np.asarray(b) for i, b in enumerate(self.policy.actor.biases)}
         runs.policy_file.save(path, layers | {"low": self.low, "high": self.high}, to_dict(self.config))
 
     @classmethod
@@ -84,4 +84,4 @@ class SavedPolicy:
                 f"{path} is no macura policy: it lacks {error}; save it again with agent.save."
             ) from error
         actor = MLP(tuple(map(jnp.asarray, weights)), tuple(map(jnp.asarray, biases)))
-        return cls(sac.Policy(actor, (high - low) / 2), low, high, from_dict(RunConfig, config))
+        return cls(sac.Policy(actor, jnp.asarray((high - low) / 2)), low, high, from_dict(RunConfig, config))
