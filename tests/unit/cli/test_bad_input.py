@@ -5,6 +5,7 @@ import json
 import pytest
 
 from macura.cli.main import main
+
 from .conftest import snapshot
 
 SMALL = "--algorithm sac --env Pendulum-v1 --preset quick"

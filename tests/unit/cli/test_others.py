@@ -25,7 +25,7 @@ def test_plot_of_several_runs_says_what_is_unfinished(here, capsys):
 
 
 def test_check_of_a_good_environment(capsys):
-    assert main("check Pendulum-v1 --steps 250 --json".split()) == 0
+    assert main(["check", "Pendulum-v1", "--steps", "250", "--json"]) == 0
     findings = json.loads(capsys.readouterr().out)
     assert {finding["level"] for finding in findings} == {"ok"}
 
@@ -39,7 +39,7 @@ def test_check_of_a_bad_one_says_what_to_do_and_fails(capsys):
 
 
 def test_check_takes_the_flags_of_an_environment(here, capsys):
-    assert main("check odd_envs:whole --env.time-limit 4 --steps 20".split()) == 0
+    assert main(["check", "odd_envs:whole", "--env.time-limit", "4", "--steps", "20"]) == 0
     assert "were cut" in capsys.readouterr().out
 
 

@@ -79,7 +79,7 @@ def test_the_folder_is_named_after_the_run():
 
 
 def test_print_config_allocates_nothing_and_adds_up(capsys):
-    assert main("train --algorithm sac --env HalfCheetah-v5 --print-config".split()) == 0
+    assert main(["train", "--algorithm", "sac", "--env", "HalfCheetah-v5", "--print-config"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed["config"] == to_dict(presets.build("sac", "HalfCheetah-v5"))
     parts = dict(printed["memory"])
@@ -87,7 +87,7 @@ def test_print_config_allocates_nothing_and_adds_up(capsys):
 
 
 def test_help_shows_the_defaults_of_what_was_chosen(capsys):
-    assert main("train --help --algorithm mbpo --env Walker2d-v4 --preset paper".split()) == 0
+    assert main(["train", "--help", "--algorithm", "mbpo", "--env", "Walker2d-v4", "--preset", "paper"]) == 0
     shown = " ".join(capsys.readouterr().out.replace("│", " ").split())
     assert "mbpo with the preset paper" in shown
     assert "--sac.learning-rate FLOAT Step size of the three Adam optimisers. (default: 7e-05)" in shown

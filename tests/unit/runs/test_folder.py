@@ -117,13 +117,13 @@ def test_a_damaged_configuration_is_named(folder, text):
 
 
 def test_reading_a_run_that_is_not_there(folder):
-    with pytest.raises(UserError, match="there is no run in .*; start one with: macura train --out"):
+    with pytest.raises(UserError, match=r"there is no run in .*; start one with: macura train --out"):
         folder.read_config()
 
 
 def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(UserError, match="cannot .*choose a folder that you may write to"):
+    with pytest.raises(UserError, match=r"cannot .*choose a folder that you may write to"):
         RunFolder(tmp_path / "file" / "run").begin(CONFIG, MANIFEST)
 
 
