@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from macura.analysis.evidence import (
+    FEWEST_SEEDS,
     Evidence,
     Judge,
     every,
@@ -82,7 +83,7 @@ def mbpo_brittle(study: StudyData) -> Evidence:
     seeds = [member for member in study.of("MBPO", "Walker2d") if member.complete]
     lost = study.collapsed("MBPO", "Walker2d")
     line = f"MBPO on Walker2d: {lost} of {len(seeds)} seeds collapse"
-    if len(seeds) < 3:
+    if len(seeds) < FEWEST_SEEDS:
         return Evidence("not enough data", (line,))
     return Evidence("supported" if lost else "contradicted", (line,))
 
@@ -121,7 +122,7 @@ def white_varies(study: StudyData) -> Evidence:
     wider: list[bool] = []
     for task in study.tasks:
         white, pink = (study.scores_on(f"MACURA, {noise}", task, final_return) for noise in ("white", "pink"))
-        if min(len(white), len(pink)) >= 3:
+        if min(len(white), len(pink)) >= FEWEST_SEEDS:
             spreads = float(np.std(white, ddof=1)), float(np.std(pink, ddof=1))
             wider.append(spreads[0] > spreads[1])
             lines.append(
@@ -153,7 +154,7 @@ def m2ac_settings_brittle(study: StudyData) -> Evidence:
 
 def xi_broad(study: StudyData) -> Evidence:
     """Neighbours of the best xi reach most of what the best one does."""
-    levels = _finals_by_xi(study)
+    levels = _means_by_xi(study, final_return)
     if len(levels) < 3:
         return Evidence("not enough data", (f"{len(levels)} values of ξ have 3 complete seeds",))
     best = max(levels, key=lambda xi: levels[xi])
@@ -166,18 +167,18 @@ def xi_broad(study: StudyData) -> Evidence:
 
 def xi_extremes(study: StudyData) -> Evidence:
     """The smallest and the largest xi of the study collapse."""
-    labels = sorted(study.variants, key=_xi)
-    return every(*(stability(study, label, stable=False) for label in (labels[0], labels[-1])))
+    labels = _labels_by_xi(study)
+    ends = [labels[min(labels)], labels[max(labels)]] if len(labels) > 1 else []
+    return every(*(stability(study, label, stable=False) for label in ends))
 
 
 def xi_one_early(study: StudyData) -> Evidence:
     """Not behind the best xi by more than a quarter of its early gain."""
-    early = _means_by_variant(study, early_return)
-    one = next((label for label in early if _xi(label) == 1.0), None)
-    if one is None or len(early) < 2:
+    early = _means_by_xi(study, early_return)
+    if 1.0 not in early or len(early) < 2:
         return Evidence("not enough data", ("ξ = 1 and others, with 3 complete seeds each, are needed",))
     start, best = _start(study), max(early.values())
-    share = (early[one] - start) / (best - start) if best > start else 1.0
+    share = (early[1.0] - start) / (best - start) if best > start else 1.0
     line = f"over the first third, ξ = 1 gains {share:.0%} of what the best ξ gains"
     return Evidence("supported" if share >= 0.75 else "contradicted", (line,))
 
@@ -235,8 +236,8 @@ def lengths(study: StudyData) -> Evidence:
         smaller(
             study,
             "MACURA",
-            part_of(length, 0, 0.3),
-            part_of(length, 0.8, 1),
+            part_of(length, 0.0, 0.3),
+            part_of(length, 0.8, 1.0),
             "early length below late length",
         ),
     )
@@ -245,11 +246,11 @@ def lengths(study: StudyData) -> Evidence:
 def uncertainty_of_data(study: StudyData) -> Evidence:
     """MBPO highest and falling, MACURA lowest at the start."""
     variance = "rollout/mean_variance"
-    start = part_of(variance, 0, 0.3)
+    start = part_of(variance, 0.0, 0.3)
     what = "mean variance of stored data at the start"
     return every(
         higher(study, "MBPO", "M2AC", mean_of(variance), "mean variance of stored data"),
-        smaller(study, "MBPO", part_of(variance, 0.8, 1), start, "variance late below early"),
+        smaller(study, "MBPO", part_of(variance, 0.8, 1.0), start, "variance late below early"),
         higher(study, "MBPO", "MACURA", start, what),
         higher(study, "M2AC", "MACURA", start, what),
     )
@@ -261,10 +262,10 @@ def updates_on_walker(study: StudyData) -> Evidence:
 
     def late_share(member: Member) -> float:
         most = member.run.setting("updates.maximum") if member.run else None
-        return part_of(count, 0.8, 1)(member) / most if isinstance(most, int | float) and most else math.nan
+        return part_of(count, 0.8, 1.0)(member) / most if isinstance(most, int | float) and most else math.nan
 
     return every(
-        smaller(study, "MACURA", part_of(count, 0, 0.3), part_of(count, 0.8, 1), "G early below G late"),
+        smaller(study, "MACURA", part_of(count, 0.0, 0.3), part_of(count, 0.8, 1.0), "G early below G late"),
         within(study, "MACURA", late_share, (0.6, 0.8), "late G as a share of G_max"),
     )
 
@@ -302,7 +303,7 @@ def both_destabilise(study: StudyData) -> Evidence:
         complete = sum(member.complete for member in study.of(name))
         count = sum(study.collapsed(name, task) for task in study.tasks)
         lines.append(f"{name}: {count} of {complete} seeds collapse")
-        if complete >= 3:
+        if complete >= FEWEST_SEEDS:
             lost.append(count > 0)
     if len(lost) < 2:
         return Evidence("not enough data", tuple(lines))
@@ -403,8 +404,8 @@ CLAIMS: Mapping[str, Claim] = {
 """By key, in the order of the paper."""
 
 
-def _xi(label: str) -> float:
-    return float(label.removeprefix("ξ = "))
+def _labels_by_xi(study: StudyData) -> dict[float, str]:
+    return {float(label.removeprefix("ξ = ")): label for label in study.variants if label.startswith("ξ = ")}
 
 
 def _start(study: StudyData) -> float:
@@ -413,14 +414,11 @@ def _start(study: StudyData) -> float:
     return float(np.median(np.concatenate(first))) if first else math.nan
 
 
-def _means_by_variant(study: StudyData, score: Score) -> dict[str, float]:
-    means: dict[str, float] = {}
-    for label in study.variants:
+def _means_by_xi(study: StudyData, score: Score) -> dict[float, float]:
+    """Means over seeds, where there are enough of them."""
+    means: dict[float, float] = {}
+    for xi, label in _labels_by_xi(study).items():
         values = np.concatenate(study.scores(label, score))
-        if len(values) >= 3:
-            means[label] = float(np.mean(values))
+        if len(values) >= FEWEST_SEEDS:
+            means[xi] = float(np.mean(values))
     return means
-
-
-def _finals_by_xi(study: StudyData) -> dict[float, float]:
-    return {_xi(label): mean for label, mean in _means_by_variant(study, final_return).items()}

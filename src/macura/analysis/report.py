@@ -190,7 +190,7 @@ def _cell(name: str, row: Mapping[str, Any]) -> str:
         return (
             f"{_number(value)} [{_number(low)}, {_number(high)}]" if not math.isnan(low) else _number(value)
         )
-    return _number(value)
+    return _number(float(value))
 
 
 def _number(value: float) -> str:

@@ -52,8 +52,8 @@ class Interval(NamedTuple):
     high: float
 
 
-Scores = Sequence[Float[np.ndarray, "seeds"]]
-"""One number per seed, one array per task: the strata of the bootstrap."""
+Scores = Sequence[Float[np.ndarray, "_"]]
+"""One number per seed (their number may differ), one array per task: the strata of the bootstrap."""
 
 RESAMPLES = 2000
 
@@ -162,7 +162,7 @@ def collapsed(curve: Series, typical_gain: float) -> bool:
 def _smoothed(values: Float[np.ndarray, "time"]) -> Float[np.ndarray, "times"]:
     """Means of three neighbours (of all, where there are fewer)."""
     width = min(3, len(values))
-    return np.convolve(values, np.full(width, 1 / width), mode="valid")
+    return np.convolve(values, np.ones(width), mode="valid") / width
 
 
 def _resample(

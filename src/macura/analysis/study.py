@@ -81,7 +81,7 @@ class StudyData:
         """The runs that are there, finished or not."""
         return [member.run for member in self.of(variant, task) if member.run is not None]
 
-    def scores(self, variant: str, score: Score) -> list[Float[np.ndarray, "seeds"]]:
+    def scores(self, variant: str, score: Score) -> list[Float[np.ndarray, "_"]]:
         """One array per task with the finite-or-infinite score of every complete run."""
         return [self.scores_on(variant, task, score) for task in self.tasks]
 
