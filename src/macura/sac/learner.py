@@ -1,6 +1,6 @@
 """Soft actor-critic's three losses and one update of everything."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 import jax
 import jax.numpy as jnp
@@ -12,8 +12,10 @@ from macura.nn import MLP, mlp, xavier_uniform
 from macura.sac.config import SACConfig
 from macura.sac.policy import Policy, act_with_log_prob, init_actor
 
+T = TypeVar("T")
 
 METRICS = ("sac/critic_loss", "sac/actor_loss", "sac/entropy", "sac/q_mean")
+"""What `update` reports, each the mean over its batch."""
 
 
 class Learner(NamedTuple):
@@ -48,8 +50,8 @@ def init(config: SACConfig, obs_dim: int, action_scale: Float[Array, "act"], key
         critics=critics,
         target_critics=jax.tree.map(jnp.copy, critics),
         log_alpha=log_alpha,
-        actor_opt=adam.init(actor),
-        critic_opt=adam.init(critics),
+        actor_opt=adam.init(cast(Any, actor)),
+        critic_opt=adam.init(cast(Any, critics)),
         alpha_opt=adam.init(log_alpha),
         updates=jnp.int32(0),
     )
@@ -67,8 +69,7 @@ def update(
 
     target = bellman_target(config, learner, batch, epsilon[0])
     critic_loss, gradient = jax.value_and_grad(critic_objective)(learner.critics, config, batch, target)
-    steps, critic_opt = adam.update(gradient, learner.critic_opt)
-    critics = optax.apply_updates(learner.critics, steps)
+    critics, critic_opt = move(adam, learner.critics, gradient, learner.critic_opt)
 
     def actor_objective(actor: MLP) -> tuple[Float[Array, ""], Float[Array, ""]]:
         """mean(alpha log pi(a|s) - min_i Q_i(s, a)), a ~ pi(.|s)."""
@@ -77,19 +78,21 @@ def update(
         return jnp.mean(alpha * log_pi - q_min(config, critics, batch.obs, action)), -jnp.mean(log_pi)
 
     (actor_loss, entropy), gradient = jax.value_and_grad(actor_objective, has_aux=True)(learner.policy.actor)
-    steps, actor_opt = adam.update(gradient, learner.actor_opt)
-    actor = optax.apply_updates(learner.policy.actor, steps)
+    actor, actor_opt = move(adam, learner.policy.actor, gradient, learner.actor_opt)
 
     # The gradient of -mean(log_alpha (log pi + H)) in log_alpha, with log pi held fixed.
     alpha_gradient = entropy - target_entropy(config, batch.action.shape[-1])
     if config.fixed_alpha is None:
-        step, alpha_opt = adam.update(alpha_gradient, learner.alpha_opt)
-        log_alpha = optax.apply_updates(learner.log_alpha, step)
+        log_alpha, alpha_opt = move(adam, learner.log_alpha, alpha_gradient, learner.alpha_opt)
     else:
         log_alpha, alpha_opt = learner.log_alpha, learner.alpha_opt
 
     rate = jnp.where(learner.updates % config.target_interval == 0, config.target_rate, 0.0)
-    targets = jax.tree.map(lambda old, new: old + rate * (new - old), learner.target_critics, critics)
+
+    def follow(old: Array, new: Array) -> Array:
+        return old + rate * (new - old)
+
+    targets = jax.tree.map(follow, learner.target_critics, critics)
     learner = Learner(
         policy=Policy(actor, learner.policy.action_scale),
         critics=critics,
@@ -107,6 +110,14 @@ def update(
         "sac/q_mean": jnp.mean(target),
     }
     return learner, info
+
+
+def move(
+    adam: optax.GradientTransformation, parameters: T, gradient: T, state: optax.OptState
+) -> tuple[T, optax.OptState]:
+    """The parameters after one step of the optimiser, and what it remembers."""
+    step, state = adam.update(cast(Any, gradient), state)
+    return cast(T, optax.apply_updates(cast(Any, parameters), step)), state
 
 
 def bellman_target(
