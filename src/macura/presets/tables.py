@@ -206,7 +206,7 @@ def default(algorithm: str, task: str | None) -> Numbers:
 
 
 def laptop(algorithm: str, task: str | None) -> Numbers:
-    """256-wide networks and a quarter of the paper's rollouts, for two cores; per task what the paper tunes per task."""
+    """256-wide networks and a quarter of the paper's rollouts, for two cores; what the paper tunes per task stays."""
     ours = default(algorithm, task)
     if task not in TASKS:
         return ours

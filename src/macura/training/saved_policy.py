@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,7 @@ class SavedPolicy:
             biases = tuple(arrays[f"bias{i}"] for i in range(layers))
             low, high = arrays["low"], arrays["high"]
             fits = all(w.shape[1] == b.shape[0] for w, b in zip(weights, biases, strict=True))
-            chained = all(a.shape[1] == b.shape[0] for a, b in zip(weights[:-1], weights[1:], strict=True))
+            chained = all(a.shape[1] == b.shape[0] for a, b in pairwise(weights))
             if not (layers and fits and chained and biases[-1].shape[0] == 2 * low.shape[0]):
                 raise KeyError("layers that fit each other")
         except (KeyError, IndexError) as error:
