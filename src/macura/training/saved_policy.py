@@ -54,7 +54,9 @@ class SavedPolicy:
 
     def to_env(self, action: Array) -> Array:
         """Actions in [-1, 1] in the environment's own units."""
-        return np.clip((self.low + self.high) / 2 + np.asarray(self.policy.action_scale) * action, self.low, self.high)
+        return np.clip(
+            (self.low + self.high) / 2 + np.asarray(self.policy.action_scale) * action, self.low, self.high
+        )
 
     @cached_property
     def _program(self) -> Callable[[sac.Policy, Array, Array], jax.Array]:
