@@ -56,6 +56,8 @@ class StudyData:
     question: str
     claims: tuple[str, ...]
     metrics: tuple[str, ...]
+    place: int
+    """Where among its neighbours it is shown."""
     members: tuple[Member, ...]
 
     @property
@@ -162,7 +164,7 @@ def load_folder(folder: Path) -> Folder:
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             damaged.append(Damaged(path, f"no declaration of a study ({type(error).__name__}: {error})"))
     damaged += [item for item in known.values() if isinstance(item, Damaged)]
-    return Folder(tuple(studies), tuple(damaged))
+    return Folder(tuple(sorted(studies, key=lambda study: study.place)), tuple(damaged))
 
 
 def diverged(run: Run) -> bool:
@@ -241,6 +243,7 @@ def _read(path: Path, folder: Path, known: dict[str, Run | Damaged | None]) -> S
         question=str(declared["question"]),
         claims=tuple(declared["claims"]),
         metrics=tuple(declared["metrics"]),
+        place=int(declared.get("place", 0)),
         members=tuple(members),
     )
 

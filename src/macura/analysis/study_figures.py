@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -73,6 +75,7 @@ def draw_panel(axes: Axes, study: StudyData, panel: Panel) -> None:
         for level in PUBLISHED_KAPPAS:
             axes.axhline(level, color=MUTED, linewidth=1, linestyle=":")
     axes.set_xlim(left=0)
+    _fit(axes, [run.series(panel.metric).values for group in here for run in group.runs])
 
 
 def as_svgs(study: StudyData) -> Iterator[str]:
@@ -128,6 +131,16 @@ def _groups(study: StudyData, panel: Panel) -> list[Group]:
         if runs:
             groups.append(Group(label, runs[0].algorithm, panel.task, runs))
     return groups
+
+
+def _fit(axes: Axes, values: Sequence[Float[np.ndarray, "_"]]) -> None:
+    """Limits that hold every seed and every curve; the bands of two or three seeds may be far wider, and are cut."""
+    drawn = [np.asarray(line.get_ydata(), float) for line in axes.get_lines()]
+    known = np.concatenate([*values, *drawn])
+    known = known[np.isfinite(known)]
+    if len(known) and np.ptp(known) > 0:
+        margin = 0.06 * float(np.ptp(known))
+        axes.set_ylim(float(known.min()) - margin, float(known.max()) + margin)
 
 
 def _published_colour(study: StudyData, algorithm: str) -> str:

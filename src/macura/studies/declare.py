@@ -97,12 +97,16 @@ def record(variant: Variant, scale: Scale, task: str, seed: int) -> Record:
     return Record(variant.algorithm, task, preset, seed, steps, overrides)
 
 
-def write(study: Study, scale: str, out: Path, runs: Sequence[Entry]) -> Path:
-    """Leave beside the runs what the analysis must know of them: it reads files only."""
+def write(study: Study, scale: str, out: Path, runs: Sequence[Entry], place: int = 0) -> Path:
+    """Leave beside the runs what the analysis must know of them: it reads files only.
+
+    Reports show studies by `place`.
+    """
     path = out / "studies" / f"{study.name}-{scale}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     content = {
         "format": 1,
+        "place": place,
         "study": study.name,
         "scale": scale,
         "title": study.title,
