@@ -145,7 +145,7 @@ def predict(
 ) -> Imagined:
     """One step of the first `chunks` chunks of rows; the other rows keep what they have."""
 
-    def one_chunk(c: Int[Array, ""], imagined: Imagined) -> Imagined:
+    def one_chunk(c: int | Int[Array, ""], imagined: Imagined) -> Imagined:
         first = c * chunk
         rows = jax.lax.dynamic_slice_in_dim(obs, first, chunk)
         new = imagined_step(rows, jax.random.fold_in(key, c))
@@ -210,7 +210,7 @@ def store(
 ) -> tuple[Float[Array, "row obs"], Any]:
     """Emit what is kept, and move the surviving rows to the front."""
 
-    def one_chunk(c: Int[Array, ""], carry: tuple[Array, Any, Array]) -> tuple[Array, Any, Array]:
+    def one_chunk(c: int | Int[Array, ""], carry: tuple[Array, Any, Array]) -> tuple[Array, Any, Array]:
         obs, sink, survivors = carry
 
         def cut(leaf: Array) -> Array:

@@ -50,7 +50,7 @@ class Threshold:
         """Adapt kappa before the first step of a round is judged, then judge every step by it."""
         if self.fixed is None:
             state = jax.lax.cond(step == 0, self.adapt, lambda state, _: state, state, u)
-        return state, u < state.kappa
+        return state, (u < state.kappa) & jnp.isfinite(u)
 
     def adapt(self, state: KappaMemory, u: Float[Array, "rollout"]) -> KappaMemory:
         """Kappa after one more round, whose first steps have uncertainties u.
