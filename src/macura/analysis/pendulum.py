@@ -48,7 +48,13 @@ def draw(numbers: Path, out: Path) -> Drawn:
             f"{numbers} is not readable JSON; write it with macura toy --out {numbers.parent}."
         ) from None
     with styled():
-        return Drawn(save(maps(content), out / "toy.png", DPI), save(bounds(content), out / "bound.png", DPI))
+        figures = maps(content), bounds(content)
+        try:
+            return Drawn(save(figures[0], out / "toy.png", DPI), save(figures[1], out / "bound.png", DPI))
+        except OSError as error:
+            raise UserError(
+                f"--out {out} cannot be written ({error.strerror}); name another folder."
+            ) from None
 
 
 def maps(content: dict[str, Any]) -> Figure:

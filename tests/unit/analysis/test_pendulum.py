@@ -128,3 +128,10 @@ def test_a_missing_or_broken_file_is_named(tmp_path):
             (tmp_path / "toy.json").write_text(text)
         with pytest.raises(UserError, match=r"toy\.json is not readable JSON; write it with macura toy"):
             pendulum.draw(tmp_path / "toy.json", tmp_path)
+
+
+def test_a_figure_that_cannot_be_written_is_refused_in_one_line(tmp_path):
+    (tmp_path / "toy.json").write_text(json.dumps(content()))
+    (tmp_path / "toy.png").mkdir()
+    with pytest.raises(UserError, match=r"^--out .* cannot be written \(Is a directory\)"):
+        pendulum.draw(tmp_path / "toy.json", tmp_path)

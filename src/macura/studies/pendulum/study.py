@@ -69,7 +69,7 @@ def run(config: ToyConfig, tell: Callable[[str], None]) -> JSON:
 
 
 def write(results: Mapping[str, Any], out: Path) -> tuple[Path, Path]:
-    """All numbers, and beside them those that fit on a screen."""
+    """All numbers, and beside them the same without the maps."""
     files = out / NUMBERS, out / SUMMARY
     small = {name: results[name] for name in ("settings", "summary", "seeds")}
     try:
