@@ -13,6 +13,12 @@ from macura.envs.checks import check
 from macura.training import override
 
 
+ABOUT = (
+    "Find out whether an environment can be trained on, and what would go wrong."
+    " --env.action-noise, --env.time-limit and --env.contact-cost change it as for `macura train`."
+)
+
+
 @dataclass(frozen=True)
 class Arguments:
     """What `macura check` takes; besides, every --env.… flag of `macura train`."""
@@ -30,7 +36,7 @@ class Arguments:
 def run(argv: Sequence[str]) -> int:
     """Print all findings and what to do about each; 1 if one of them forbids training."""
     if arguments.wants_help(argv):
-        arguments.print_help(Arguments, "check", "Find out whether an environment can be trained on.")
+        arguments.print_help(Arguments, "check", ABOUT)
         return 0
     line = arguments.take_apart(argv, arguments.switches(Arguments))
     own = {key: text for key, text in line.flags.items() if not key.startswith("env.")}

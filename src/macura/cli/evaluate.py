@@ -22,6 +22,12 @@ FRAMES_PER_SECOND = 30
 """Of a video, where the environment does not say."""
 
 
+ABOUT = (
+    "Run whole episodes of a trained policy, in the environment it was trained on or with changes to it:"
+    " --env ID, --env.action-noise, --env.time-limit and --env.contact-cost as for `macura train`."
+)
+
+
 @dataclasses.dataclass(frozen=True)
 class Arguments:
     """What `macura evaluate` takes; besides, every --env.… flag of `macura train`."""
@@ -41,7 +47,7 @@ class Arguments:
 def run(argv: Sequence[str]) -> int:
     """Print the returns of some episodes, and film one if asked."""
     if arguments.wants_help(argv):
-        arguments.print_help(Arguments, "evaluate", "Run whole episodes of a trained policy.")
+        arguments.print_help(Arguments, "evaluate", ABOUT)
         return 0
     line = arguments.take_apart(argv, arguments.switches(Arguments))
     about_env = {key: text for key, text in line.flags.items() if key == "env" or key.startswith("env.")}

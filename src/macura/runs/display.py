@@ -57,7 +57,7 @@ class Status:
         """What there is to tell, in words, by subject; subjects without any news are left out."""
         told = {
             "evaluation": [self._said("return", "eval/return_mean"), self._best()],
-            "episode": [self._said("episode return", "train/episode_return")],
+            "training": [self._said("episode return", "train/episode_return")],
             "agent": [
                 self._said("alpha", "sac/alpha"),
                 self._said("critic loss", "sac/critic_loss"),
@@ -119,7 +119,7 @@ class PlainLines:
     def _words(self) -> list[list[str]]:
         groups = self._status.groups()
         if "evaluation" in groups:
-            groups.pop("episode", None)
+            groups.pop("training", None)
         return list(groups.values())
 
 
