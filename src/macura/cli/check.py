@@ -12,7 +12,6 @@ from macura.envs import EnvConfig, Task
 from macura.envs.checks import check
 from macura.training import override
 
-
 ABOUT = (
     "Find out whether an environment can be trained on, and what would go wrong."
     " --env.action-noise, --env.time-limit and --env.contact-cost change it as for `macura train`."
