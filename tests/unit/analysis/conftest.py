@@ -25,7 +25,12 @@ def write_run(
     if algorithm != "sac":
         config["imagination"] = {"rollout": {"measure": None, "gate": {"kind": "keep_all"}}}
     (folder / "config.json").write_text(json.dumps(config | settings))
-    manifest = {"versions": {"jax": "0.10.2"}, "commit": "abc", "device": "cpu", "command": f"macura train --seed {seed}"}
+    manifest = {
+        "versions": {"jax": "0.10.2"},
+        "commit": "abc",
+        "device": "cpu",
+        "command": f"macura train --seed {seed}",
+    }
     (folder / "manifest.json").write_text(json.dumps(manifest))
     with (folder / "metrics.jsonl").open("w") as lines:
         for step in range(1000, (until or steps) + 1, 1000):
@@ -36,7 +41,10 @@ def write_run(
             if algorithm != "sac":
                 length = 1 if algorithm == "mbpo" else 2.5 if algorithm == "m2ac" else 0.8 + 6 * x
                 row |= {"rollout/mean_length": length, "rollout/stored": 1000 * length}
-                row |= {"updates/count": 6 * length if algorithm == "macura" else 30, "model/validation_mse": 1 - 0.5 * x}
+                row |= {
+                    "updates/count": 6 * length if algorithm == "macura" else 30,
+                    "model/validation_mse": 1 - 0.5 * x,
+                }
                 row |= {"rollout/mean_variance": 1 / (1 + 5 * x)}
             if algorithm == "macura":
                 row |= {"rollout/kappa": 400 / (1 + 4 * x), "rollout/uncertainty_mean": 10.0}
