@@ -243,7 +243,8 @@ def _settings(study: StudyData) -> str:
     full = {(m.variant, m.task): m.run for m in reversed(study.members) if m.run is not None}
     return (
         f"<details><summary>Settings and seeds</summary>{_table(header, rows)}"
-        f"<details><summary>All settings</summary>{_all_settings(full)}</details></details>"
+        f"<details><summary>All settings</summary>{_all_settings(full)}</details>"
+        f"<details><summary>Commands of single runs</summary>{_commands(full)}</details></details>"
     )
 
 
@@ -268,13 +269,22 @@ def _all_settings(runs: Mapping[tuple[str, str], Run]) -> str:
     )
 
 
+def _commands(runs: Mapping[tuple[str, str], Run]) -> str:
+    """One run of every variant and task; its other seeds differ by their --seed and --out."""
+    lines = (
+        _without_folders(str(run.manifest["command"])) for run in runs.values() if "command" in run.manifest
+    )
+    items = "".join(f"<li><code>{escape(line)}</code></li>" for line in dict.fromkeys(lines))
+    return f'<ul class="settings">{items}</ul>'
+
+
 def _seeds(seeds: Sequence[int]) -> str:
     whole = list(range(len(seeds)))
     return f"0 to {len(seeds) - 1}" if list(seeds) == whole and len(seeds) > 2 else ", ".join(map(str, seeds))
 
 
 def _circumstances(runs: Sequence[Run]) -> str:
-    """Versions, machines and commands, each value with the number of runs that had it."""
+    """Versions and machines, each value with the number of runs that had it."""
     counts: dict[str, dict[str, int]] = {}
     for run in runs:
         manifest = run.manifest
@@ -288,7 +298,6 @@ def _circumstances(runs: Sequence[Run]) -> str:
         physics = manifest.get("physics")
         if isinstance(physics, Mapping):
             facts |= {f"physics: {key}": value for key, value in cast(Mapping[str, object], physics).items()}
-        facts["command"] = _command(str(manifest.get("command", "unknown")))
         for name, value in facts.items():
             by_value = counts.setdefault(name, {})
             by_value[str(value)] = by_value.get(str(value), 0) + 1
@@ -298,11 +307,11 @@ def _circumstances(runs: Sequence[Run]) -> str:
         [name, "; ".join(f"{value} ({n} runs)" if len(values) > 1 else value for value, n in values.items())]
         for name, values in counts.items()
     ]
-    return f"<section><h2>Versions, machines, commands</h2>{_table(['', 'Value'], rows)}</section>"
+    return f"<section><h2>Versions and machines</h2>{_table(['', 'Value'], rows)}</section>"
 
 
-def _command(command: str) -> str:
-    """Without the folders of the machine it was typed on."""
+def _without_folders(command: str) -> str:
+    """A command without the folders of the machine it was typed on."""
     return re.sub(r"(?<![\w.])/[^\s']*/", "", command)
 
 

@@ -26,7 +26,8 @@ def pin(count: int) -> list[int]:
         return cores
     count = min(count, len(cores))
     free = [core for core in cores if _lock(core, at_most=count)]
-    taken = free + [core for core in cores if core not in free][: count - len(free)]
+    busy = [core for core in cores if core not in free]
+    taken = free + [busy[(os.getpid() + i) % len(busy)] for i in range(count - len(free))]
     os.sched_setaffinity(0, taken)
     return taken
 

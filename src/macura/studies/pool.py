@@ -43,6 +43,9 @@ class Pool:
         available = len(usable()) or os.cpu_count() or 1
         self.processes = processes or max(1, available // cores)
         self._command = [sys.executable, "-m", "macura.studies.worker", work, str(cores)]
+        # Processes that share a GPU take its memory as they need it, not most of it at once.
+        shares = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"} if self.processes > 1 else {}
+        self._environment = shares | os.environ
         self._selector = selectors.DefaultSelector()
         self._workers: list[_Worker] = []
         self._deaths: dict[str, int] = {}
@@ -66,6 +69,8 @@ class Pool:
             for key, _ in ready:
                 worker: _Worker = key.data
                 event = self._hear(worker)
+                if event is None:
+                    continue
                 yield event
                 if event.kind == "lost":
                     waiting.appendleft(event.job)
@@ -88,6 +93,7 @@ class Pool:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+            env=self._environment,
             start_new_session=True,  # an interrupt typed into the terminal reaches the pool alone
         )
         worker = _Worker(process)
@@ -105,17 +111,19 @@ class Pool:
             worker.process.stdin.flush()
         return Event(job, "started")
 
-    def _hear(self, worker: _Worker) -> Event:
-        """The answer of a worker, or the silence of a dead one."""
+    def _hear(self, worker: _Worker) -> Event | None:
+        """The answer of a worker, or the silence of a dead one; None if it died without a run."""
         job, process = worker.job, worker.process
-        assert process.stdout is not None and job is not None
+        assert process.stdout is not None
         answer = process.stdout.readline()
-        if answer:
+        if job is not None and answer:
             worker.job = None
             return Event(job, "ended", Outcome(**json.loads(answer)))
         self._workers.remove(worker)
         self._selector.unregister(process.stdout)
         _close(process)
+        if job is None:
+            return None
         await_release(job.folder)
         if self._stopping:
             return Event(job, "ended", Outcome("interrupted", "stopped before its first step"))

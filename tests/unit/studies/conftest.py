@@ -49,9 +49,11 @@ def waits(record, folder):
     from macura.training.interrupt import listening
     folder.mkdir(parents=True, exist_ok=True)
     with listening() as stop:
-        (folder / "waiting").touch()
+        (folder / "waiting").write_text(str(os.getpid()))
         for _ in range(600):
             time.sleep(0.05)
+            if stop.signum:
+                (folder / "stopped").touch()
             stop.raise_if_asked()
 
 
