@@ -59,7 +59,9 @@ def m2ac(numbers: Numbers) -> RunConfig:
 
 def macura(numbers: Numbers) -> RunConfig:
     """A rollout goes on while its uncertainty is below kappa; the agent learns the more, the more was kept."""
-    gate = Threshold(scale=numbers.threshold_scale, quantile=numbers.threshold_quantile)
+    gate = Threshold(
+        scale=numbers.threshold_scale, quantile=numbers.threshold_quantile, window=numbers.threshold_window
+    )
     ring = RingConfig(rounds_kept=ROUNDS_PER_EPOCH * numbers.epochs_kept, evict_by_age=True)
     updates = ProportionalUpdates(numbers.updates, rounding=cast(Rounding, numbers.rounding))
     return model_based("macura", numbers, gate, measure=numbers.measure, ring=ring, updates=updates)
