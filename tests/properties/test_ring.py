@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.oracles.ring import ListRing
 
 from macura import replay
+from tests.oracles.ring import ListRing
 
 CAPACITY, CHUNK, WIDTH = 11, 5, 3
 

@@ -1,3 +1,6 @@
 """How fast is it on this machine? Times the programs of a run against the machine's own limit. No claims, only ratios."""
 
 from macura.bench.report import measure as measure
+from macura.bench.report import table as table
+from macura.bench.size import PARTS as PARTS
+from macura.bench.size import SIZES as SIZES

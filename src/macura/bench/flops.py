@@ -43,3 +43,13 @@ def model_step(config: ModelConfig, outputs: Outputs) -> int:
 def imagined_row(config: ModelConfig, outputs: Outputs, sac: SACConfig) -> int:
     """One imagined transition whose uncertainty is wanted: all members, and the policy."""
     return config.members * member(config, outputs) + actor(sac, outputs.obs, outputs.act)
+
+
+def refit(config: ModelConfig, outputs: Outputs, rows: int, epochs: int, steps: int, recent: int) -> int:
+    """One refit: its gradient steps, the validation rows before the first and after every epoch, and the newest rows.
+
+    The newest are those whose true error is told before they are trained on.
+    """
+    validation = max(int(config.validation_share * rows), 1) * (epochs + 1)
+    scored = (validation + recent) * config.members * member(config, outputs)
+    return steps * model_step(config, outputs) + scored

@@ -1,38 +1,41 @@
 """Clean times on a machine that does other things too."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-REPEATS = 7
+Calls = Mapping[str, Callable[[], Any]]
 
 
-def fastest(once: Callable[[], Any], repeats: int = REPEATS) -> float:
-    """Seconds of the fastest of several calls, after one that compiles; noise only ever adds time."""
-    once()
-    times: list[float] = []
-    for _ in range(repeats):
-        began = time.perf_counter()
+def fastest(calls: Calls, repeats: int) -> dict[str, float]:
+    """Seconds of the fastest of several calls of each, taken in turns, after one that compiles.
+
+    Noise only ever adds time, and in turns it meets all of them alike.
+    """
+    for once in calls.values():
         once()
-        times.append(time.perf_counter() - began)
-    return min(times)
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(repeats):
+        for name, once in calls.items():
+            began = time.perf_counter()
+            once()
+            times[name].append(time.perf_counter() - began)
+    return {name: min(of_one) for name, of_one in times.items()}
 
 
-def gemm_peak(rows: int, inner: int, columns: int) -> float:
-    """FLOP/s of float32 products of this size: the best of XLA's and NumPy's library, in loops of their own."""
-    return max(_xla(rows, inner, columns), _numpy(rows, inner, columns))
+def gemm(rows: int, inner: int, columns: int, flops: float) -> tuple[Calls, float]:
+    """Float32 products of this size, in loops of XLA's and of NumPy's library, and the FLOPs of one loop."""
+    one = 2 * rows * inner * columns
+    count = max(1, round(flops / one))
+    calls = {"gemm/xla": _xla(rows, inner, columns, count), "gemm/numpy": _numpy(rows, inner, columns, count)}
+    return calls, float(one * count)
 
 
-def _repeats(rows: int, inner: int, columns: int) -> int:
-    return max(20, int(2e9 / (2 * rows * inner * columns)))
-
-
-def _xla(rows: int, inner: int, columns: int) -> float:
-    count = _repeats(rows, inner, columns)
+def _xla(rows: int, inner: int, columns: int, count: int) -> Callable[[], Any]:
     x = jax.random.normal(jax.random.key(0), (rows, inner), jnp.float32)
     weight = jax.random.normal(jax.random.key(1), (inner, columns), jnp.float32)
 
@@ -45,18 +48,17 @@ def _xla(rows: int, inner: int, columns: int) -> float:
 
         return jax.lax.fori_loop(0, count, one, (x, jnp.zeros((1, 1))))[1]
 
-    seconds = fastest(lambda: chain(x, weight).block_until_ready())
-    return 2 * rows * inner * columns * count / seconds
+    return lambda: chain(x, weight).block_until_ready()
 
 
-def _numpy(rows: int, inner: int, columns: int) -> float:
-    count = _repeats(rows, inner, columns)
+def _numpy(rows: int, inner: int, columns: int, count: int) -> Callable[[], Any]:
     rng = np.random.default_rng(0)
-    x, weight = rng.standard_normal((rows, inner), np.float32), rng.standard_normal((inner, columns), np.float32)
+    x = rng.standard_normal((rows, inner), np.float32)
+    weight = rng.standard_normal((inner, columns), np.float32)
     out = np.empty((rows, columns), np.float32)
 
     def products() -> None:
         for _ in range(count):
             np.matmul(x, weight, out=out)
 
-    return 2 * rows * inner * columns * count / fastest(products)
+    return products

@@ -14,6 +14,7 @@ COMMANDS: Mapping[str, str] = {
     "check": "find out whether an environment can be trained on",
     "doctor": "show versions, devices, threads, memory and rendering",
     "toy": "show where a model can be trusted, on a pendulum",
+    "bench": "measure how fast it is here, against the machine's own limit",
 }
 """What there is: name of the module in this room (and of the command), and what it does."""
 
