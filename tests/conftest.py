@@ -10,7 +10,7 @@ from jaxtyping import install_import_hook
 _hook = install_import_hook("macura", "beartype.beartype")
 _hook.__enter__()
 
-import jax
+import jax  # noqa: E402  (after the hook, so that what it imports of ours is checked)
 
 jax.config.update("jax_numpy_rank_promotion", "allow")
 jax.config.update("jax_numpy_dtype_promotion", "standard")

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = ["M2AC", "MACURA", "MBPO", "SAC", "load"]
 
-_ROOMS = ("analysis", "core", "dynamics", "envs", "exploration", "nn", "presets", "replay", "rollout", "runs", "sac")
-_ROOMS += ("studies", "training", "uncertainty")
+_LOWER_ROOMS = "core dynamics envs exploration nn replay rollout runs sac uncertainty"
+_ROOMS = frozenset(f"{_LOWER_ROOMS} analysis bench presets studies training".split())
 
 
 def __getattr__(name: str) -> Any:

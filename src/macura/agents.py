@@ -106,6 +106,17 @@ class Agent:
         self._trained().save(path)
 
     @classmethod
+    def from_policy(cls: type[A], saved: SavedPolicy) -> A:
+        """An agent that acts by a saved policy; `learn` would start afresh with the same settings."""
+        agent = cls.__new__(cls)
+        agent.config = saved.config
+        agent._task = Task(saved.config.env)
+        agent._judges = Judges()
+        agent._policy = saved
+        agent._rng = host_rng(saved.config.seed, Stream.PREDICT)
+        return agent
+
+    @classmethod
     def load(cls, path: str | Path) -> "Agent":
         """The agent saved in a file, or the best policy of a run folder; as `macura.load`."""
         return load(path)
@@ -156,13 +167,7 @@ def load(path: str | Path) -> Agent:
     """The agent saved in a safetensors file, or the best policy of a run folder. Nothing in the file is executed."""
     path = Path(path)
     saved = SavedPolicy.load(runs.RunFolder(path).policy_file if path.is_dir() else path)
-    agent = object.__new__(AGENTS[saved.config.algorithm])
-    agent.config = saved.config
-    agent._task = Task(saved.config.env)
-    agent._judges = Judges()
-    agent._policy = saved
-    agent._rng = host_rng(saved.config.seed, Stream.PREDICT)
-    return agent
+    return AGENTS[saved.config.algorithm].from_policy(saved)
 
 
 def _dotted(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How fast is it on this machine? Times the programs of a run against the machine's own limit. No claims, only ratios."""
+"""How fast is it on this machine? The programs of a run against the machine's own limit: no claims, only ratios."""
 
 from macura.bench.report import measure as measure
 from macura.bench.report import table as table

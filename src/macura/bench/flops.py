@@ -1,5 +1,6 @@
 """Floating-point operations that the matrix products of each phase need; everything else is a few per cent."""
 
+import itertools
 from collections.abc import Sequence
 
 from macura.dynamics import ModelConfig, Outputs
@@ -8,7 +9,7 @@ from macura.sac import SACConfig
 
 def mlp(sizes: Sequence[int]) -> int:
     """2 x multiplications of one forward pass for one input."""
-    return sum(2 * fan_in * fan_out for fan_in, fan_out in zip(sizes[:-1], sizes[1:], strict=True))
+    return sum(2 * fan_in * fan_out for fan_in, fan_out in itertools.pairwise(sizes))
 
 
 def actor(config: SACConfig, obs: int, act: int) -> int:

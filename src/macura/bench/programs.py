@@ -10,7 +10,7 @@ from jaxtyping import Array, Bool, Float
 
 from macura import replay, sac
 from macura.bench.size import ACT, HORIZON, OBS, ROWS_OF_A_RUN, Size, macura
-from macura.core import Metrics, root_key
+from macura.core import root_key
 from macura.training import Judges
 from macura.training import state as states
 from macura.training.config import RunConfig
@@ -30,7 +30,7 @@ class Programs:
         self.config = config(size)
         self.root = root_key(0)
         self.state: State = fill(self.config, size)
-        self.tally: Metrics = {name: np.float32(0) for name in sac.METRICS}
+        self.tally = sac.no_metrics()
         self.full = compile_phases(self.config, SHAPE, Judges(_never))
         self.short = compile_phases(self.config, SHAPE, Judges(_every_other))
         self.info: dict[str, Any] = {}

@@ -12,7 +12,7 @@ import jax
 from macura import runs
 from macura.bench import flops, timing, whole_run
 from macura.bench.programs import SHAPE, Programs, train_rows
-from macura.bench.size import ACT, ENV, HORIZON, OBS, PARTS, SIZES, STEPS_BETWEEN_ROUNDS, Size
+from macura.bench.size import ACT, ENV, HORIZON, OBS, PARTS, SIZES, STEPS_BETWEEN_ROUNDS
 from macura.core import UserError, did_you_mean
 from macura.rollout.unroll import default_chunk
 from macura.training.phases import required
@@ -176,8 +176,8 @@ def table(found: Mapping[str, Any]) -> str:
     """What was measured, in Markdown."""
     there = found["machine"]
     lines = [
-        f"{there['device']}, {there['usable_cores']} cores, jax {there['versions']['jax']}, size `{found['size']['name']}`,"
-        f" load average before {there['load_average']:.1f}",
+        f"{there['device']}, {there['usable_cores']} cores, jax {there['versions']['jax']},"
+        f" size `{found['size']['name']}`, load average before {there['load_average']:.1f}",
         "",
         "| what | measured | goal |",
         "|---|---|---|",
@@ -240,9 +240,15 @@ def _steps(of: Mapping[str, Any]) -> list[str]:
             "" if least is None else f"{least:.0f} s" if least == most else f"{least:.0f} to {most:.0f} s"
         )
         ratio = "" if least is None else f"{row['share_of_published']:.2f}"
-        lines.append(
-            f"| {name} | {row['seconds']:.1f} | {row['gflop']:.0f} | {row['gflop_per_second']:.0f} | {theirs} | {ratio} |"
-        )
+        cells = [
+            name,
+            f"{row['seconds']:.1f}",
+            f"{row['gflop']:.0f}",
+            f"{row['gflop_per_second']:.0f}",
+            theirs,
+            ratio,
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
     return lines
 
 

@@ -1,14 +1,14 @@
 """Clean times on a machine that does other things too."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-Calls = Mapping[str, Callable[[], Any]]
+Calls = dict[str, Callable[[], Any]]
 
 
 def fastest(calls: Calls, repeats: int) -> dict[str, float]:
@@ -31,7 +31,10 @@ def gemm(rows: int, inner: int, columns: int, flops: float) -> tuple[Calls, floa
     """Float32 products of this size, in loops of XLA's and of NumPy's library, and the FLOPs of one loop."""
     one = 2 * rows * inner * columns
     count = max(1, round(flops / one))
-    calls = {"gemm/xla": _xla(rows, inner, columns, count), "gemm/numpy": _numpy(rows, inner, columns, count)}
+    calls: Calls = {
+        "gemm/xla": _xla(rows, inner, columns, count),
+        "gemm/numpy": _numpy(rows, inner, columns, count),
+    }
     return calls, float(one * count)
 
 

@@ -83,10 +83,10 @@ def one_run(size: Size) -> dict[str, Any]:
     """Traces, compile time and memory of a run of MACURA whose data, horizon and G grow."""
     compiling: dict[str, float] = {}
 
-    def listen(event: str, seconds: float, **_: Any) -> None:
+    def listen(event: str, duration_secs: float, **_: Any) -> None:
         if event.startswith("/jax/core/compile/"):
             name = event.rsplit("/", 1)[1].removesuffix("_duration")
-            compiling[name] = compiling.get(name, 0.0) + seconds
+            compiling[name] = compiling.get(name, 0.0) + duration_secs
 
     jax.monitoring.register_event_duration_secs_listener(listen)
     epoch = size.run_steps // 4

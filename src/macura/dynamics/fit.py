@@ -76,8 +76,9 @@ def fit(
     """Refit on the first `count` rows, from the weights and Adam moments of the last time.
 
     An epoch improves if any member's validation error falls by more than `improvement` of itself; the whole ensemble
-    is then remembered. `patience` epochs (and `fewest_steps` steps) without that end the refit, and what is remembered is what stays; if no
-    epoch improved, the last weights stay. A refit that ends in numbers that are not finite is undone.
+    is then remembered. `patience` epochs (and `fewest_steps` steps) without that end the refit, and what is
+    remembered is what stays; if no epoch improved, the last weights stay. A refit that ends in numbers that are not
+    finite is undone.
     """
     split_key, epoch_key = jax.random.split(key)
     inputs, targets, data = prepare(config, outputs, everything, count)

@@ -18,6 +18,11 @@ METRICS = ("sac/critic_loss", "sac/actor_loss", "sac/entropy", "sac/q_mean")
 """What `update` reports, each the mean over its batch."""
 
 
+def no_metrics() -> Metrics:
+    """Zeros, to which the reports of updates are added."""
+    return {name: jnp.zeros((), jnp.float32) for name in METRICS}
+
+
 class Learner(NamedTuple):
     """All that soft actor-critic remembers between updates."""
 

@@ -59,9 +59,7 @@ def act(config: RunConfig) -> Callable[..., Float[Array, "batch act"]]:
     return program
 
 
-def improve(
-    config: RunConfig, shape: Shape
-) -> Callable[..., tuple[sac.Learner, replay.RealBuffer, Metrics]]:
+def improve(config: RunConfig, shape: Shape) -> Callable[..., tuple[sac.Learner, replay.RealBuffer, Metrics]]:
     """Store the newest transition, then do G updates; G is a run-time number."""
     most = config.updates.most()
     mixture = config.imagination.mixture if config.imagination else None
@@ -158,13 +156,17 @@ def imagine(
             epsilon = jax.random.normal(key, (obs.shape[0], shape.act), jnp.float32)
             return sac.act(policy.actor, obs, epsilon, config.sac.layer_norm)
 
-        def emit(
-            ring: replay.Ring, transitions: Transition, keep: Bool[Array, "batch"]
-        ) -> replay.Ring:
+        def emit(ring: replay.Ring, transitions: Transition, keep: Bool[Array, "batch"]) -> replay.Ring:
             return replay.append(imagination.ring, ring, replay.pack(transitions), keep, limit)
 
         imagined_step = rollout.model_step(
-            imagination.rollout, imagination.model, shape.outputs, model, policy_sample, judges.terminate, judges.reward
+            imagination.rollout,
+            imagination.model,
+            shape.outputs,
+            model,
+            policy_sample,
+            judges.terminate,
+            judges.reward,
         )
         ring, gate_state, info = rollout.unroll(
             imagination.rollout,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macura import exploration, replay, runs, sac
-from macura.core import Metrics, RunError, Stream, host_rng, host_seed, root_key
+from macura.core import RunError, Stream, host_rng, host_seed, root_key
 from macura.envs import Bridge, Task
 from macura.runs.warning import print_warning
 from macura.training import state as states
@@ -85,7 +85,7 @@ class Session:
     def begin_epoch(self) -> None:
         """Reset the environment from the run's own seed and draw the epoch's exploration noise.
 
-        What happens in an epoch therefore depends on nothing but the state at its start: a run resumed there repeats it.
+        What happens in an epoch therefore depends on nothing but the state at its start: resumed, a run repeats it.
         """
         self._reset()
         length, act_dim = self.config.epoch_steps, self.shape.act
@@ -114,7 +114,9 @@ class Session:
     def fit_model(self) -> None:
         """Refit the ensemble on all real data."""
         with self.clock("fit_model"):
-            model, info = self.phases.fit_model(self.state.model, self.state.real, self.root, np.int32(self.step))
+            model, info = self.phases.fit_model(
+                self.state.model, self.state.real, self.root, np.int32(self.step)
+            )
             info = jax.device_get(info)
         self.state = self.state._replace(model=model)
         self._refuse_wrong_judges(info)
@@ -234,7 +236,10 @@ class Session:
         progress = self.progress
         self.recorder.record(
             self.step,
-            {"train/episode_return": progress.episode_return, "train/episode_length": progress.episode_length},
+            {
+                "train/episode_return": progress.episode_return,
+                "train/episode_length": progress.episode_length,
+            },
         )
         self._reset()
 
@@ -244,7 +249,7 @@ class Session:
         return imagination.rollout.horizon.at(epoch), imagination.limit_at(epoch)
 
     def _start_tally(self) -> None:
-        self.tally: Metrics = {name: np.float32(0) for name in sac.METRICS}
+        self.tally = sac.no_metrics()
         self.updates = 0
 
     def _losses(self) -> dict[str, float]:

@@ -104,7 +104,7 @@ def test_a_reward_given_in_python():
         (None, {"reward": "math:pi"}, "is not a function"),
         (None, {"reward": ":f"}, "cannot be imported"),
     ],
-    ids=str,
+    ids=["number", "one_for_all", "fails", "shape", "no_module", "no_name", "no_function", "half_a_path"],
 )
 def test_refused_in_one_line(given, named, answer):
     with pytest.raises(UserError) as caught:
