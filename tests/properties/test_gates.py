@@ -11,6 +11,7 @@ from macura.rollout.gates.ranked import smallest
 from tests.oracles import rollout as oracle
 
 ROLLOUTS = 9
+FLUSHED = 10 * float(np.finfo(np.float32).tiny)
 numbers = st.one_of(
     st.sampled_from([0.0, 0.5, 1.0, float("inf"), float("nan")]),
     st.floats(0, 1e6, width=32, allow_subnormal=False),
@@ -51,7 +52,8 @@ def test_kappa_is_the_mean_of_scaled_quantiles_of_the_last_rounds(rounds, pair):
     gate, state, expected = GATES[pair], GATES[pair].init(), oracle.Kappa(*pair, window=3)
     for u in rounds:
         state, passes = decide(state, jnp.asarray(u), jnp.int32(0), pair)
-        np.testing.assert_allclose(state.kappa, expected.update(u), rtol=1e-5)
+        # JAX flushes subnormal numbers to zero, NumPy keeps them.
+        np.testing.assert_allclose(state.kappa, expected.update(u), rtol=1e-5, atol=FLUSHED)
         assert passes.tolist() == (u < np.float32(state.kappa)).tolist()
         later, _ = decide(state, jnp.asarray(u * 2), jnp.int32(1), pair)
         assert float(later.kappa) == float(state.kappa)  # only first steps count

@@ -12,6 +12,7 @@ from typing import Any
 
 from macura.exploration import ExplorationKind
 from macura.rollout import FixedHorizon, Horizon, LinearHorizon
+from macura.sac import Normalised
 from macura.uncertainty import MeasureName
 
 TASKS = ("HalfCheetah", "Hopper", "Walker2d", "Ant", "Humanoid")
@@ -32,7 +33,7 @@ class Numbers:
     sac_batch: int = 256
     target_interval: int = 1
     fixed_alpha: float | None = None
-    layer_norm: bool = False  # C
+    layer_norm: Normalised | None = None  # C
     exploration: ExplorationKind = "deterministic"
     warmup_steps: int = 5000  # C
     epochs_kept: int = 1
@@ -197,7 +198,7 @@ def default(algorithm: str, task: str | None) -> Numbers:
     return Numbers(
         steps=50_000,
         width=256,
-        layer_norm=True,
+        layer_norm="critics",
         target_entropy=None,
         updates=10 if algorithm == "m2ac" else 20,
         warmup_steps=500,

@@ -1,5 +1,6 @@
 """How does the agent learn? Networks, three losses, one update. Not where data comes from."""
 
+from macura.sac.config import Normalised as Normalised
 from macura.sac.config import SACConfig as SACConfig
 from macura.sac.learner import Learner as Learner
 from macura.sac.learner import init as init

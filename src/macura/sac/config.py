@@ -1,8 +1,11 @@
 """The numbers of soft actor-critic."""
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from macura.core import UserError
+
+Normalised = Literal["critics", "all"]
 
 
 @dataclass(frozen=True)
@@ -13,8 +16,8 @@ class SACConfig:
     """Units per hidden layer of actor and critics."""
     hidden_layers: int = 2
     """Hidden layers of actor and critics; the paper's "3 layers" are two hidden layers and an output."""
-    layer_norm: bool = False
-    """Normalise hidden pre-activations of actor and critics (no scale, no shift)."""
+    layer_norm: Normalised | None = None
+    """Networks whose hidden pre-activations are normalised (no scale, no shift): the critics, or all; None: no network."""
     learning_rate: float = 3e-4
     """Step size of the three Adam optimisers."""
     batch_size: int = 256
@@ -36,6 +39,11 @@ class SACConfig:
                 raise UserError(
                     f"sac.{name} is {getattr(self, name)}, but must be at least 1; try --sac.{_flag(name)} 1."
                 )
+        if self.layer_norm not in (None, *get_args(Normalised)):
+            raise UserError(
+                f"sac.layer_norm is {self.layer_norm!r}, but must be critics, all or none;"
+                " try --sac.layer-norm critics."
+            )
         for name in ("learning_rate", "fixed_alpha"):
             value = getattr(self, name)
             if value is not None and not value > 0:
@@ -45,6 +53,16 @@ class SACConfig:
                 raise UserError(
                     f"sac.{name} is {getattr(self, name)}, but must lie in [0, 1]; see --help for its default."
                 )
+
+    @property
+    def normalises_actor(self) -> bool:
+        """Whether the actor's hidden layers are normalised."""
+        return self.layer_norm == "all"
+
+    @property
+    def normalises_critics(self) -> bool:
+        """Whether the critics' hidden layers are normalised."""
+        return self.layer_norm is not None
 
 
 def _flag(name: str) -> str:

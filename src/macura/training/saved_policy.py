@@ -60,7 +60,7 @@ class SavedPolicy:
 
     @cached_property
     def _program(self) -> Callable[[sac.Policy, Array, Array], jax.Array]:
-        layer_norm = self.config.sac.layer_norm
+        layer_norm = self.config.sac.normalises_actor
         return jax.jit(lambda policy, obs, epsilon: sac.act(policy.actor, obs, epsilon, layer_norm))
 
     def save(self, path: str | Path) -> None:

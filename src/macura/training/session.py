@@ -262,7 +262,7 @@ class Session:
     def _diverged(self, evidence: str) -> RunError:
         return RunError(
             f"the agent diverged before step {self.step} ({evidence});"
-            " try a smaller --sac.learning-rate, or --sac.layer-norm true."
+            " try a smaller --sac.learning-rate, or --sac.layer-norm critics."
         )
 
     def _tell_divergence(self, diverged: NDArray[Any]) -> None:

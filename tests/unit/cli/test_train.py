@@ -20,7 +20,7 @@ def test_nothing_given_is_macura_on_the_default_environment():
 
 def test_every_setting_is_a_flag():
     config = configured(
-        "--algorithm=mbpo --env Hopper-v4 --preset quick --seed 3 --steps 700 --sac.layer-norm --sac.width 512"
+        "--algorithm=mbpo --env Hopper-v4 --preset quick --seed 3 --steps 700 --sac.layer-norm all --sac.width 512"
         " --sac.learning_rate 1e-3 --sac.target-entropy -3 --env.action-noise .1 --imagination.every 50"
         " --imagination.rollout.measure geometric_js --imagination.rollout.gate ranked --termination never"
     )
@@ -31,7 +31,7 @@ def test_every_setting_is_a_flag():
         seed=3,
         steps=700,
         overrides={
-            "sac.layer_norm": True,
+            "sac.layer_norm": "all",
             "sac.width": 512,
             "sac.learning_rate": 1e-3,
             "sac.target_entropy": -3.0,

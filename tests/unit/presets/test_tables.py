@@ -61,7 +61,7 @@ def expected_of(algorithm, task):
         "epoch_steps": 1000,
         "warmup_steps": 5000,
         "sac.hidden_layers": 2,
-        "sac.layer_norm": False,
+        "sac.layer_norm": None,
         "sac.discount": 0.99,
         "sac.target_rate": 0.005,
     }

@@ -128,8 +128,9 @@ def test_a_terminated_row_with_a_nonsense_next_state_does_no_harm():
     assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves((learner, info)))
 
 
-def test_layer_norm_changes_the_networks_and_still_learns():
-    config = sac.SACConfig(width=8, batch_size=ROWS, layer_norm=True)
+@pytest.mark.parametrize("normalised", ["critics", "all"])
+def test_layer_norm_changes_the_networks_it_names_and_still_learns(normalised):
+    config = sac.SACConfig(width=8, batch_size=ROWS, layer_norm=normalised)
     plain = sac.SACConfig(width=8, batch_size=ROWS)
     learner = init(config, OBS, jnp.asarray(SCALE), jax.random.key(0))
     batch, epsilon = next(batches(1))
@@ -138,6 +139,9 @@ def test_layer_norm_changes_the_networks_and_still_learns():
     assert not np.allclose(
         sac.q_values(config, learner.critics, *x), sac.q_values(plain, learner.critics, *x)
     )
+    silence = jnp.zeros((ROWS, len(SCALE)))
+    actions = [sac.act(learner.policy.actor, batch.obs, silence, c.normalises_actor) for c in (config, plain)]
+    assert np.allclose(*actions) == (normalised == "critics")
     after, info = update(config, learner, batch, jnp.asarray(epsilon))
     assert np.isfinite(list(map(float, info.values()))).all()
     assert not np.allclose(after.policy.actor.weights[0], learner.policy.actor.weights[0])
