@@ -17,7 +17,7 @@ class SACConfig:
     hidden_layers: int = 2
     """Hidden layers of actor and critics; the paper's "3 layers" are two hidden layers and an output."""
     layer_norm: Normalised | None = None
-    """Networks whose hidden pre-activations are normalised (no scale, no shift): the critics, or all; None: no network."""
+    """Whose hidden pre-activations are normalised (no scale, no shift): critics, all, or nobody's."""
     learning_rate: float = 3e-4
     """Step size of the three Adam optimisers."""
     batch_size: int = 256
