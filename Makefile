@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow check format clean
+.PHONY: demo test test-slow smoke browser check format clean
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -18,6 +18,15 @@ test: .venv/installed  ## every test that is not marked slow
 
 test-slow: .venv/installed  ## the learning tests that take minutes
 	$(BIN)/python -m pytest -m slow
+
+smoke: .venv/installed  ## all ten studies at smoke scale, and their report, in runs/smoke
+	rm -rf runs/smoke
+	$(BIN)/macura study all --scale smoke --out runs/smoke
+	$(BIN)/macura report runs/smoke
+
+PAGE ?= docs/sample-report/index.html
+browser: .venv/installed  ## a report in headless Chromium, which must be installed; PAGE=... for another one
+	$(BIN)/python tests/browser/report.py $(PAGE)
 
 check: .venv/installed  ## format, lint, types, borders
 	$(BIN)/ruff format --check .

@@ -79,6 +79,11 @@ def job(record: Record, out: Path) -> Job:
     return Job(name, label, record, out / "runs" / name, out / "logs" / f"{name}.txt", config.steps)
 
 
+def programs_of(folder: Path) -> Path:
+    """Where the compiled programs are that a run, given by its folder, shares with the other runs of a study."""
+    return folder.parents[1] / "programs"
+
+
 @cache
 def _resolved(algorithm: str, env: str, preset: str, steps: int | None, settings: str) -> RunConfig:
     """Seeds share everything else, and resolving an environment is slow."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from macura.core import RunError, UserError
+from macura.studies import cores
 
 Ending = Literal["finished", "failed", "interrupted"]
 Work = Callable[[Mapping[str, Any], Path], None]
@@ -25,15 +26,30 @@ class Outcome(NamedTuple):
 def train(record: Mapping[str, Any], folder: Path) -> None:
     """Train as the record says, or go on from the last checkpoint."""
     from macura import runs
-    from macura.studies.record import Record
+    from macura.studies.record import Record, programs_of
     from macura.training import run
 
     def sinks(folder: runs.RunFolder, config: object, step: int) -> list[runs.Sink]:
         return [runs.tensorboard(folder, step)]
 
+    share_programs(programs_of(folder))
     asked = Record(**record)
     sys.argv = asked.command(folder)  # what the manifest will give for doing this run again
     run(asked.config(), folder, sinks=sinks)
+
+
+def share_programs(folder: Path) -> None:
+    """Keep compiled programs on disk: other seeds of a variant, and a run that goes on, load what one has compiled.
+
+    JAX tells programs apart by versions, settings and the kind of processor, but not by the number of cores that they
+    were compiled for. A folder that the user has set for this stays in use.
+    """
+    import jax
+
+    if jax.config.values.get("jax_compilation_cache_dir") is None:
+        own = folder / f"{len(cores.usable())}-cores"
+        jax.config.update("jax_compilation_cache_dir", str(own))
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
 
 
 def attempt(work: Work, record: Mapping[str, Any], folder: Path) -> Outcome:
