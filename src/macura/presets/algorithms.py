@@ -49,7 +49,7 @@ def m2ac(numbers: Numbers) -> RunConfig:
     return model_based(
         "m2ac",
         numbers,
-        Ranked(),
+        Ranked(stop=numbers.stop_unranked),
         measure="one_vs_rest",
         ring=ring,
         updates=FixedUpdates(numbers.updates),

@@ -47,6 +47,8 @@ class Numbers:
     """zeta."""
     threshold_window: int = 2000  # C; the paper averages over all rounds, which never are more
     measure: MeasureName = "geometric_js"
+    stop_unranked: bool = False
+    """Of M2AC: a rollout that is not among the least uncertain stops; otherwise it may be kept again later."""
     rounding: str = "nearest"
     model_width: int = 200
     model_layers: int = 4
@@ -103,6 +105,7 @@ MBPO: Mapping[str, dict[str, Any]] = {
 }
 
 # P, table of M2AC with deterministic exploration; batch, step sizes and log-variance floors: C.
+# That what is not kept stops is in P's text; C keeps ranking it.
 M2AC: Mapping[str, dict[str, Any]] = {
     "HalfCheetah": dict(
         width=512,
@@ -148,7 +151,7 @@ PUBLISHED: Mapping[tuple[str, str], dict[str, Any]] = {
 PUBLISHED_EVERYWHERE: Mapping[str, dict[str, Any]] = {
     "macura": dict(measure="geometric_js_dual", rounding="down"),
     "mbpo": dict(),
-    "m2ac": dict(),
+    "m2ac": dict(stop_unranked=False),
     "sac": dict(),
 }
 
@@ -159,7 +162,7 @@ def paper(algorithm: str, task: str, stochastic: bool = False) -> Numbers:
     if algorithm == "sac":
         return Numbers(steps=numbers["steps"], width=256, updates=1, exploration="white", **SAC[task])
     if algorithm == "m2ac":
-        numbers |= M2AC[task]
+        numbers |= M2AC[task] | {"stop_unranked": True}
         if stochastic:
             numbers |= M2AC_STOCHASTIC[task] | {"exploration": "pink"}
     elif algorithm == "macura":

@@ -40,6 +40,8 @@ class Tally(NamedTuple):
     stopped_by_gate: Int[Array, ""]
     stopped_by_termination: Int[Array, ""]
     nonfinite: Int[Array, ""]
+    nonfinite_outputs: Int[Array, "out"]
+    """Predictions that were not finite: of each number of the next observation, then of the reward."""
     uncertainty: Float[Array, ""]
     mean_variance: Float[Array, ""]
 
@@ -124,7 +126,14 @@ def begin(
             first_uncertainty=jnp.zeros(count, jnp.float32),
             stored=jnp.zeros(count, jnp.int32),
         ),
-        tally=Tally(jnp.int32(0), jnp.int32(0), jnp.int32(0), jnp.float32(0), jnp.float32(0)),
+        tally=Tally(
+            stopped_by_gate=jnp.int32(0),
+            stopped_by_termination=jnp.int32(0),
+            nonfinite=jnp.int32(0),
+            nonfinite_outputs=jnp.zeros(starts.shape[1] + 1, jnp.int32),
+            uncertainty=jnp.float32(0),
+            mean_variance=jnp.float32(0),
+        ),
         gate=gate_state,
         sink=sink,
     )
@@ -183,6 +192,7 @@ def judge(
         stopped_by_gate=jnp.sum(stopped, dtype=jnp.int32),
         stopped_by_termination=jnp.sum(terminated, dtype=jnp.int32),
         nonfinite=jnp.sum(before.live & ~finite, dtype=jnp.int32),
+        nonfinite_outputs=count_nonfinite(imagined.transition, row < before.live.shape[0]),
         uncertainty=jnp.sum(jnp.where(kept_row, imagined.uncertainty, 0.0)),
         mean_variance=jnp.sum(jnp.where(kept_row, imagined.mean_variance, 0.0)),
     )
@@ -198,6 +208,12 @@ def is_finite(imagined: Imagined) -> Bool[Array, "row"]:
         & jnp.isfinite(transition.reward)
         & jnp.isfinite(imagined.uncertainty)
     )
+
+
+def count_nonfinite(transition: Transition, predicted: Bool[Array, "row"]) -> Int[Array, "out"]:
+    """How many of the predicted rows are not finite, by output."""
+    outputs = jnp.concatenate([transition.next_obs, transition.reward[:, None]], axis=-1)
+    return jnp.sum(predicted[:, None] & ~jnp.isfinite(outputs), axis=0, dtype=jnp.int32)
 
 
 def store(
@@ -239,6 +255,7 @@ def report(config: RolloutConfig, done: Round) -> Metrics:
         "rollout/stopped_by_gate": tally.stopped_by_gate / count,
         "rollout/stopped_by_termination": tally.stopped_by_termination / count,
         "rollout/nonfinite": tally.nonfinite,
+        "rollout/nonfinite_outputs": tally.nonfinite_outputs,
     }
     if config.measure is not None:
         first = jnp.where(jnp.isfinite(rollouts.first_uncertainty), rollouts.first_uncertainty, jnp.nan)

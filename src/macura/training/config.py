@@ -118,6 +118,11 @@ class RunConfig:
             return False
         return (step - self.warmup_steps) % self.imagination.every == 0
 
+    def round_at(self, step: int) -> int:
+        """The number of the round that is due after `step` environment steps; 1 is the one after the warm-up."""
+        assert self.imagination is not None, "a run without a model has no rounds"
+        return (step - self.warmup_steps) // self.imagination.every + 1
+
     def updates_after(self, step: int, imagined: int) -> int:
         """G: agent updates that follow step number `step` (counted from 1), with `imagined` rows stored."""
         if step < self.warmup_steps or step < 2:

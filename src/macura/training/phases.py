@@ -122,10 +122,12 @@ def disagreement(judges: Judges, data: Transition, valid: Bool[Array, "batch"]) 
     A reward differs if it is off by more than a thousandth of its own size plus a thousandth.
     """
     rows = jnp.maximum(jnp.sum(valid), 1)
-    metrics: Metrics = {}
+    ended = data.terminated & valid
+    metrics: Metrics = {"model/terminations": jnp.sum(ended)}
     if judges.terminate is not None:
-        differs = judges.terminate(data.next_obs) != data.terminated
-        metrics["model/termination_disagreement"] = jnp.sum(differs & valid) / rows
+        ends = judges.terminate(data.next_obs)
+        metrics["model/termination_disagreement"] = jnp.sum((ends != data.terminated) & valid) / rows
+        metrics["model/terminations_missed"] = jnp.sum(ended & ~ends)
     if judges.reward is not None:
         gap = jnp.abs(judges.reward(data.obs, data.action, data.next_obs) - data.reward)
         differs = ~(gap <= 1e-3 * (1 + jnp.abs(data.reward)))
@@ -179,7 +181,7 @@ def imagine(
             replay.begin_round(imagination.ring, ring),
         )
         ring = replay.end_round(imagination.ring, ring)
-        return ring, gate_state, info | {"rollout/buffer": ring.count}
+        return ring, gate_state, info | {"rollout/fill": ring.count / ring.rows.shape[0]}
 
     return program
 

@@ -13,6 +13,7 @@ from macura import exploration, replay, runs, sac
 from macura.core import RunError, Stream, host_rng, host_seed, root_key
 from macura.envs import Bridge, Task
 from macura.runs.warning import print_warning
+from macura.training import health
 from macura.training import state as states
 from macura.training.clock import Clock
 from macura.training.config import RunConfig
@@ -21,10 +22,6 @@ from macura.training.judges import Judges
 from macura.training.phases import Phases, compile_phases, required
 from macura.training.saved_policy import SavedPolicy
 from macura.training.state import Shape, State
-
-LARGEST_DISAGREEMENT = 0.01
-"""Share of real transitions on which a user's function may contradict the environment before the run stops."""
-FEWEST_ROWS_TO_JUDGE = 200
 
 
 @dataclass
@@ -119,8 +116,8 @@ class Session:
             )
             info = jax.device_get(info)
         self.state = self.state._replace(model=model)
-        self._refuse_wrong_judges(info)
-        self._tell_divergence(info["model/diverged"])
+        health.refuse_wrong_judges(required(self.config.imagination), self.step - 1, info)
+        self._tell(health.after_fit(self.shape, self._round(), info))
         self.round_info = info
 
     def imagine(self) -> None:
@@ -138,7 +135,8 @@ class Session:
             )
             info = jax.device_get(info)
         self.state = self.state._replace(ring=ring, gate=gate)
-        self.imagined = int(info["rollout/buffer"])
+        self.imagined = int(ring.count)
+        self._tell(health.after_rollouts(self.shape, self._round(), info))
         info["updates/count"] = self.config.updates_after(self.step, self.imagined)
         self.recorder.record(self.step, self.round_info | info)
 
@@ -248,6 +246,9 @@ class Session:
         epoch = self.config.epoch_of(self.step - 1)
         return imagination.rollout.horizon.at(epoch), imagination.limit_at(epoch)
 
+    def _round(self) -> str:
+        return f"round {self.config.round_at(self.step)} (step {self.step})"
+
     def _start_tally(self) -> None:
         self.tally = sac.no_metrics()
         self.updates = 0
@@ -265,25 +266,9 @@ class Session:
             " try a smaller --sac.learning-rate, or --sac.layer-norm critics."
         )
 
-    def _tell_divergence(self, diverged: NDArray[Any]) -> None:
-        """Say which outputs of the model were not finite after the refit of this round."""
-        if np.any(diverged):
-            names = [*(f"observation[{k}]" for k in range(self.shape.obs)), "reward"]
-            told = ", ".join(names[k] for k in np.flatnonzero(diverged)[:5])
-            print_warning(
-                f"the model diverged in the refit at step {self.step} ({told}); it goes on from its earlier weights"
-            )
-
-    def _refuse_wrong_judges(self, info: dict[str, Any]) -> None:
-        """Stop if a user's termination or reward function plainly contradicts the environment."""
-        for what in ("termination", "reward"):
-            share = float(info.get(f"model/{what}_disagreement", 0.0))
-            named = getattr(required(self.config.imagination), what)
-            if ":" in named and self.step >= FEWEST_ROWS_TO_JUDGE and share > LARGEST_DISAGREEMENT:
-                raise RunError(
-                    f"the {what} function {named} contradicts the environment on {share:.1%} of {self.step}"
-                    f" real transitions; correct it, or let the model learn it: --imagination.{what} learned"
-                )
+    def _tell(self, news: str | None) -> None:
+        if news is not None:
+            print_warning(news)
 
 
 def _on_host(policy: sac.Policy) -> sac.Policy:

@@ -142,7 +142,7 @@ def expected_of(algorithm, task):
             "imagination.model.weight_decay": DECAY_M2AC[task],
             "imagination.model.min_logvar": MIN_LOGVAR_M2AC[task],
             "imagination.rollout.measure": "one_vs_rest",
-            "imagination.rollout.gate": Ranked(stop=False),
+            "imagination.rollout.gate": Ranked(stop=True),
             "imagination.rollout.penalty": 0.001,
             "imagination.ring.capacity_share": 0.25,
             "imagination.capacity": CAPACITY_M2AC[task],
@@ -201,6 +201,8 @@ def test_published_departs_from_the_paper_where_it_says(algorithm, task):
     if algorithm == "macura":
         expected["imagination.rollout.measure"] = "geometric_js_dual"
         expected["updates"] = ProportionalUpdates(UPDATES_MACURA[task], "down")
+    if algorithm == "m2ac":
+        expected["imagination.rollout.gate"] = Ranked(stop=False)
     assert differences(config, expected) == {}
 
 
