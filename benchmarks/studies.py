@@ -59,7 +59,7 @@ def main() -> None:
     result: dict[str, object] = {"runs": asked.runs, "processes": asked.processes}
     with timed("declare", result):
         entries = declare.entries(study, "smoke", asked.out)
-        declare.write(study, "smoke", asked.out, entries)
+        declare.write(study, "smoke", asked.out, entries, declare.command(study, "smoke"))
     with timed("schedule", result), Pool(asked.processes, work="studies:instant") as pool:
         summary = execute(plan(entry.job for entry in entries), pool)
     assert len(summary.done) == asked.runs, summary.failed[:1]

@@ -90,7 +90,7 @@ def smaller(study: StudyData, variant: str, first: Score, second: Score, what: s
     pairs = [(first(member), second(member)) for member in study.of(variant) if member.complete]
     pairs = [(a, b) for a, b in pairs if not (math.isnan(a) or math.isnan(b))]
     if len(pairs) < FEWEST_SEEDS:
-        return Evidence("not enough data", (f"{variant}, {what}: {len(pairs)} complete runs",))
+        return Evidence("not enough data", (f"{variant}, {what}: {len(pairs)} complete runs with both",))
     hits = sum(a < b for a, b in pairs)
     means = f"means {np.mean([a for a, _ in pairs]):.4g} and {np.mean([b for _, b in pairs]):.4g}"
     verdict: Verdict = "supported" if hits == len(pairs) else "contradicted" if hits == 0 else "undecided"

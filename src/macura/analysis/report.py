@@ -48,6 +48,11 @@ _METHOD = (
     "With so few seeds the intervals themselves are rough."
 )
 
+_SMOKE = (
+    '<p class="warning">At <code>smoke</code> scale, networks are too small and runs too short to learn: '
+    "what follows shows that everything works, and its verdicts mean nothing.</p>"
+)
+
 
 class Written(NamedTuple):
     """The page, the other files, and one line for everything a reader should know is missing."""
@@ -138,9 +143,10 @@ def _study(study: StudyData) -> str:
         [
             f'<section id="{_anchor(study)}"><h2>{escape(study.title)}</h2>',
             f"<p><strong>{escape(study.question)}</strong></p>",
-            f'<p class="quiet"><code>macura study {study.name} --scale {study.scale}</code> · '
+            f'<p class="quiet"><code>{escape(study.command)}</code> · '
             f"reproduces the figure “{escape(study.figure)}”. Mean over seeds with 95 % confidence band; "
             "published curves dashed, where there are any.</p>",
+            _SMOKE if study.scale == "smoke" else "",
             f'<div class="figures">{figures}</div>' if figures else "<p>No run has been evaluated yet.</p>",
             _missing(study),
             "<h3>Claims</h3>",

@@ -51,6 +51,8 @@ class StudyData:
 
     name: str
     scale: str
+    command: str
+    """What was typed for it."""
     title: str
     figure: str
     question: str
@@ -238,6 +240,7 @@ def _read(path: Path, folder: Path, known: dict[str, Run | Damaged | None]) -> S
     return StudyData(
         name=str(declared["study"]),
         scale=str(declared["scale"]),
+        command=str(declared["command"]),
         title=str(declared["title"]),
         figure=str(declared["figure"]),
         question=str(declared["question"]),

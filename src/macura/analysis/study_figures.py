@@ -87,10 +87,10 @@ def as_svgs(study: StudyData) -> Iterator[str]:
             draw_panel(axes, study, panel)
             handles, labels = axes.get_legend_handles_labels()
             if len(labels) <= 4:
-                axes.legend(handles, labels, fontsize=7.5)
+                axes.legend(handles, labels, fontsize=8.5)
             else:
-                figure.set_figheight(3.1 + 0.19 * -(-len(labels) // 2))
-                figure.legend(handles, labels, loc="outside lower center", ncols=2, fontsize=7.5)
+                figure.set_figheight(3.1 + 0.21 * -(-len(labels) // 2))
+                figure.legend(handles, labels, loc="outside lower center", ncols=2, fontsize=8.5)
             yield inline_svg(figure, f"{study.name}-{study.scale}-{number}", panel.title(False))
 
 

@@ -82,9 +82,9 @@ def _jobs(asked: Arguments) -> list[declare.Job]:
     for study in studies:
         runs = declare.entries(study, asked.scale, Path(asked.out), asked.seeds, tasks)
         if not asked.dry_run:
-            declare.write(
-                study, asked.scale, Path(asked.out), runs, list(catalogue.STUDIES).index(study.name)
-            )
+            typed = declare.command(study, asked.scale, asked.seeds, tasks)
+            place = list(catalogue.STUDIES).index(study.name)
+            declare.write(study, asked.scale, Path(asked.out), runs, typed, place)
         jobs += [entry.job for entry in runs]
     return jobs
 

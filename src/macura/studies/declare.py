@@ -97,10 +97,18 @@ def record(variant: Variant, scale: Scale, task: str, seed: int) -> Record:
     return Record(variant.algorithm, task, preset, seed, steps, overrides)
 
 
-def write(study: Study, scale: str, out: Path, runs: Sequence[Entry], place: int = 0) -> Path:
+def command(study: Study, scale: str, seeds: int | None = None, tasks: Sequence[str] = ()) -> str:
+    """What a person types for these runs."""
+    words = ["macura", "study", study.name, "--scale", scale]
+    words += [] if seeds is None else ["--seeds", str(seeds)]
+    words += ["--tasks", ",".join(tasks)] if tasks else []
+    return " ".join(words)
+
+
+def write(study: Study, scale: str, out: Path, runs: Sequence[Entry], typed: str, place: int = 0) -> Path:
     """Leave beside the runs what the analysis must know of them: it reads files only.
 
-    Reports show studies by `place`.
+    `typed` is the command that they come from; reports show studies by `place`.
     """
     path = out / "studies" / f"{study.name}-{scale}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -109,6 +117,7 @@ def write(study: Study, scale: str, out: Path, runs: Sequence[Entry], place: int
         "place": place,
         "study": study.name,
         "scale": scale,
+        "command": typed,
         "title": study.title,
         "figure": study.figure,
         "question": study.question,

@@ -39,6 +39,7 @@ def make_study(run_folder, tmp_path):
                     runs.append(place | {"folder": f"runs/{name}", "record": record})
         content = {"study": "benchmark", "scale": "laptop", "title": "Side by side", "figure": "Benchmark"}
         content |= {
+            "command": "macura study benchmark --scale laptop",
             "question": "Which?",
             "claims": list(claims),
             "metrics": ["eval/return_mean"],

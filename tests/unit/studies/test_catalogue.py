@@ -109,13 +109,15 @@ def test_an_unknown_task_is_refused_before_anything_is_written(tmp_path, capsys)
 def test_a_real_study_from_the_command_line_to_its_report(tmp_path, capsys):
     """One run, twice (the second time it is skipped), and the page about it."""
     out = str(tmp_path / "out")
-    assert main(["study", "kappa", "--scale", "smoke", "--jobs", "1", "--out", out]) == 0
-    assert main(["study", "kappa", "--scale", "smoke", "--jobs", "1", "--out", out]) == 0
+    asked = ["study", "kappa", "--scale", "smoke", "--seeds", "1"]
+    assert main([*asked, "--jobs", "1", "--out", out]) == 0
+    assert main([*asked, "--jobs", "1", "--out", out]) == 0
     told = capsys.readouterr()
     assert "1 runs done, 0 were finished" in told.out and "0 runs done, 1 were finished" in told.out
     assert main(["report", out]) == 0
     page = (tmp_path / "out" / "report" / "index.html").read_text()
     assert "1 of 1" in page and "Threshold κ" in page and "--algorithm macura" in page
+    assert f"<code>macura {' '.join(asked)}</code>" in page
     manifest = json.loads(next((tmp_path / "out" / "runs").glob("*/manifest.json")).read_text())
     assert manifest["usable_cores"] == 1
     assert list((tmp_path / "out" / "programs" / "1-cores").iterdir()), "the next run needs not compile"

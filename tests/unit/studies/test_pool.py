@@ -143,7 +143,7 @@ def test_a_thousand_instant_runs_and_their_report(tmp_path):
     study = replace(study, scales={"smoke": size})
     entries = declare.entries(study, "smoke", tmp_path)
     assert len({entry.job.name for entry in entries}) == 1000
-    declare.write(study, "smoke", tmp_path, entries)
+    declare.write(study, "smoke", tmp_path, entries, declare.command(study, "smoke"))
     began = time.perf_counter()
     with Pool(2, work="fake_work:instant") as pool:
         summary = execute(plan(entry.job for entry in entries), pool)
