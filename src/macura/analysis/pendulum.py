@@ -11,7 +11,7 @@ from matplotlib.colors import ListedColormap, LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MultipleLocator
+from matplotlib.ticker import MaxNLocator
 
 from macura.analysis.style import COLOURS, MUTED, save, styled
 from macura.core import UserError
@@ -75,8 +75,8 @@ def maps(content: dict[str, Any]) -> Figure:
         _outline(row[2], unsure, kappa)
     for letter, panel in zip("abcdefgh", panels.flat, strict=True):
         panel.set_title(f"({letter}) {panel.get_title(loc='left')}", loc="left")
-        panel.xaxis.set_major_locator(MultipleLocator(1))
-        panel.yaxis.set_major_locator(MultipleLocator(5))
+        panel.xaxis.set_major_locator(MaxNLocator(7, steps=[1, 2, 5, 10]))
+        panel.yaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 5, 10]))
     for panel in panels[1]:
         panel.set_xlabel(r"angle $\varphi$ [rad]")
     for panel in panels[:, 0]:

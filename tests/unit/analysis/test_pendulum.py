@@ -80,10 +80,10 @@ def assert_tidy(figure: Figure) -> None:
         assert apart, (one, other)
 
 
-@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
-def test_eight_panels_with_their_colour_bars_axes_and_units_and_nothing_overlaps(scale):
+@pytest.mark.parametrize(("scale", "grid"), [(1e-4, 15), (1.0, 15), (1e4, 15), (1.0, 2)])
+def test_eight_panels_with_their_colour_bars_axes_and_units_and_nothing_overlaps(scale, grid):
     with styled():
-        figure = pendulum.maps(content(scale))
+        figure = pendulum.maps(content(scale, grid))
         assert_tidy(figure)
     panels = [axes for axes in figure.axes if axes.get_title(loc="left")]
     assert [axes.get_title(loc="left")[:3] for axes in panels] == [f"({letter})" for letter in "abcdefgh"]

@@ -292,6 +292,7 @@ def test_the_command_leaves_both_figures_and_the_numbers(results, tmp_path, monk
         {"grid": 10_000},
         {"seeds": 0},
         {"seed": -1},
+        {"seed": 2**32 - 4},
         {"epochs": 0},
         {"threshold_scale": 0.0},
         {"threshold_scale": float("nan")},

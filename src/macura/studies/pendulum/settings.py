@@ -15,6 +15,8 @@ NETWORKS = ModelConfig(
 """Seven members. The process noise of the angle has a log-variance of -13.8, which members that learn raw changes
 above the usual floor of -10 cannot represent; on normalised targets this floor is far below the noise."""
 
+SEEDS = 2**32
+"""Seeds there are: a larger one would repeat what a smaller one gives."""
 FINEST = 401
 """Points per axis beyond which the JSON would exceed 10 MB."""
 
@@ -53,6 +55,10 @@ class ToyConfig:
                 raise UserError(
                     f"--{name} is {value}, but must be at least {lowest}; try --{name} {default}."
                 )
+        if self.seed + self.seeds > SEEDS:
+            raise UserError(
+                f"--seed is {self.seed}, but all {self.seeds} seeds must lie below 2**32; try --seed 0."
+            )
         if self.grid > FINEST:
             raise UserError(
                 f"--grid is {self.grid}, but finer than {FINEST} points per axis no figure shows; try --grid 61."
