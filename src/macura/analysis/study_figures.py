@@ -68,7 +68,7 @@ def draw_panel(axes: Axes, study: StudyData, panel: Panel) -> None:
     for group in here:
         draw_group(axes, group, colour_of(study, group.label), panel.metric)
     until = float(max((run.last_step for group in here for run in group.runs), default=0))
-    if panel.metric == RETURN:
+    if panel.metric == RETURN and not _noisy(here):
         for algorithm in dict.fromkeys(group.algorithm for group in here):
             draw_published(axes, algorithm, panel.task, until, _published_colour(study, algorithm))
     if panel.metric == "rollout/kappa" and panel.task == "Humanoid":
@@ -131,6 +131,11 @@ def _groups(study: StudyData, panel: Panel) -> list[Group]:
         if runs:
             groups.append(Group(label, runs[0].algorithm, panel.task, runs))
     return groups
+
+
+def _noisy(groups: Sequence[Group]) -> bool:
+    """Whether the task is one that nobody else has published: with noise on its actions."""
+    return all(bool(run.setting("env.action_noise")) for group in groups for run in group.runs)
 
 
 def _fit(axes: Axes, values: Sequence[Float[np.ndarray, "_"]]) -> None:

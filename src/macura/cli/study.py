@@ -56,7 +56,8 @@ def run(argv: Sequence[str]) -> int:
     line = arguments.take_apart(argv, arguments.switches(Arguments))
     asked = arguments.parse(Arguments, line, "study", "the name of a study")
     _refuse(asked)
-    todo = plan(_jobs(asked), asked.retry)
+    studies = _studies(asked)
+    todo = plan((entry.job for _, runs in studies for entry in runs), asked.retry)
     if asked.dry_run:
         for job in todo.todo:
             print(job.name)
@@ -66,6 +67,8 @@ def run(argv: Sequence[str]) -> int:
             _executor(asked) as executor,
             Board(len(todo.todo), len(todo.finished), len(todo.failed)) as board,
         ):
+            for study, runs in studies:
+                _declare(asked, study, runs)
             summary = execute(todo, executor, board)
     except Interrupted as stop:
         print("interrupted; the same command goes on from the last checkpoints", file=sys.stderr)
@@ -73,20 +76,24 @@ def run(argv: Sequence[str]) -> int:
     return _tell(summary, asked)
 
 
-def _jobs(asked: Arguments) -> list[declare.Job]:
-    """All runs of the studies, which are declared on disk unless they shall only be listed."""
+def _studies(asked: Arguments) -> list[tuple[declare.Study, list[declare.Entry]]]:
+    """The studies that were asked for, with all their runs."""
     names = list(catalogue.STUDIES) if asked.names == ("all",) else asked.names or ("",)
     studies = [catalogue.find(name, asked.scale) for name in names]
-    tasks = tuple(part.strip() for part in asked.tasks.split(",")) if asked.tasks else ()
-    jobs: list[declare.Job] = []
-    for study in studies:
-        runs = declare.entries(study, asked.scale, Path(asked.out), asked.seeds, tasks)
-        if not asked.dry_run:
-            typed = declare.command(study, asked.scale, asked.seeds, tasks)
-            place = list(catalogue.STUDIES).index(study.name)
-            declare.write(study, asked.scale, Path(asked.out), runs, typed, place)
-        jobs += [entry.job for entry in runs]
-    return jobs
+    return [
+        (study, declare.entries(study, asked.scale, Path(asked.out), asked.seeds, _tasks(asked)))
+        for study in studies
+    ]
+
+
+def _tasks(asked: Arguments) -> tuple[str, ...]:
+    return tuple(part.strip() for part in asked.tasks.split(",")) if asked.tasks else ()
+
+
+def _declare(asked: Arguments, study: declare.Study, runs: Sequence[declare.Entry]) -> None:
+    typed = declare.command(study, asked.scale, asked.seeds, _tasks(asked))
+    place = list(catalogue.STUDIES).index(study.name)
+    declare.write(study, asked.scale, Path(asked.out), runs, typed, place)
 
 
 def _executor(asked: Arguments) -> "AbstractContextManager[Executor]":

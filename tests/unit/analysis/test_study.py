@@ -209,3 +209,13 @@ def test_names_from_outside_are_escaped(make_study):
 def test_published_curves_are_drawn_beside_ours(make_study):
     page = report.report(make_study()).page.read_text()
     assert re.search(r"MACURA published", page) and re.search(r"MBPO published", page)
+
+
+def test_published_curves_are_left_out_where_our_task_is_noisier(make_study):
+    folder = make_study()
+    for path in folder.glob("runs/*/config.json"):
+        config = json.loads(path.read_text())
+        config["env"]["action_noise"] = 0.1
+        path.write_text(json.dumps(config))
+    page = report.report(folder).page.read_text()
+    assert "MACURA, 3 seeds" in page and "MACURA published" not in page

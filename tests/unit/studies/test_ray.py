@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from macura.cli.main import main
 from macura.core import UserError
 from macura.studies import ray as executor
 from macura.studies.pool import Pool
@@ -64,6 +65,12 @@ def test_an_address_where_nobody_answers_is_one_line_in_time(monkeypatch):
         threading.Thread(target=answer, args=(listener, b"-ERR unknown command\r\n"), daemon=True).start()
         with pytest.raises(UserError, match="no Ray cluster"):
             executor.Cluster(f"127.0.0.1:{port}")
+
+
+def test_a_cluster_that_does_not_answer_leaves_nothing_behind(tmp_path, capsys):
+    out = tmp_path / "out"
+    assert main(["study", "kappa", "--ray", "127.0.0.1:1", "--out", str(out)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1 and not out.exists()
 
 
 def answer(listener, words):
