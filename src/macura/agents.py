@@ -61,6 +61,11 @@ class Agent:
         self._policy: SavedPolicy | None = None
         self._rng = host_rng(seed, Stream.PREDICT)
 
+    def __repr__(self) -> str:
+        trained = "not trained" if self._policy is None else "trained"
+        where = f"{self.config.env.id!r}, preset={self.config.preset!r}, seed={self.config.seed}"
+        return f"<{type(self).__name__}({where}): {trained}>"
+
     def learn(
         self: A, total_steps: int | None = None, out: str | Path | None = None, progress: bool = True
     ) -> A:
@@ -77,29 +82,23 @@ class Agent:
 
     def predict(
         self,
-        observation: Array,
+        observation: Any,
         state: Any = None,
         episode_start: Any = None,
         deterministic: bool = False,
     ) -> tuple[Array, Any]:
         """Actions in the environment's units for one observation or a batch; the second value is always `state`.
 
-        The signature is that of Stable-Baselines3, so that its `evaluate_policy` works; there is no recurrent state.
+        Observations are as the environment shows them, dictionaries included, or flattened. The signature is that of
+        Stable-Baselines3, so that its `evaluate_policy` works; there is no recurrent state.
         """
         policy = self._trained()
-        obs = np.asarray(observation, np.float32)
-        if obs.size % policy.obs_dim or obs.size == 0:
-            raise UserError(
-                f"The observation has shape {obs.shape}, but this policy reads {policy.obs_dim} numbers;"
-                " give one observation or a batch of them."
-            )
-        rows = obs.reshape(-1, policy.obs_dim)
+        rows, batched = policy.spaces.rows(observation)
         epsilon = (
             None if deterministic else self._rng.standard_normal((len(rows), policy.act_dim), np.float32)
         )
-        actions = policy.to_env(policy.act(rows, epsilon))
-        single = obs.size == policy.obs_dim and (obs.ndim <= 1 or obs.shape[0] != 1)
-        return (actions[0] if single else actions), state
+        actions = policy.to_env(policy.act(rows, epsilon)).reshape(-1, *policy.spaces.action_shape)
+        return (actions if batched else actions[0]), state
 
     def save(self, path: str | Path) -> None:
         """Write the policy and its configuration as one safetensors file."""

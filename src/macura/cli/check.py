@@ -54,5 +54,11 @@ def run(argv: Sequence[str]) -> int:
             if finding.advice:
                 print(f"{'':9}-> {finding.advice}")
         verdict = "cannot be trained on as it is" if counts["problem"] else "can be trained on"
-        print(f"{asked.env} {verdict}: {counts['problem']} problems, {counts['warning']} warnings")
+        print(
+            f"{asked.env} {verdict}: {_many(counts['problem'], 'problem')}, {_many(counts['warning'], 'warning')}"
+        )
     return 1 if counts["problem"] else 0
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import sys
+import textwrap
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -74,12 +75,13 @@ def film(saved: SavedPolicy, env: EnvConfig, seed: int, out: Path) -> None:
 
     _choose_renderer()
     out.parent.mkdir(parents=True, exist_ok=True)
+    Task(env).make().close()  # what goes wrong from here on has to do with pictures
     try:
-        bridge = Task(env).make("rgb_array")
-        obs = bridge.reset(seed)
-        picture = bridge.render()
-    except UserError:
-        raise
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".*GLFW.*|.*X11.*")  # the exception says the same
+            bridge = Task(env).make("rgb_array")
+            obs = bridge.reset(seed)
+            picture = bridge.render()
     except Exception as error:  # whatever the drivers of this machine raise
         raise UserError(_no_pictures(env, error)) from error
     rate = float(bridge.env.metadata.get("render_fps") or FRAMES_PER_SECOND)
@@ -151,10 +153,12 @@ def _choose_renderer() -> None:
 
 
 def _no_pictures(env: EnvConfig, error: Exception) -> str:
-    said = " ".join(str(error).split())[:120] or type(error).__name__
-    if "not installed" in said:
-        return f"{env.id} cannot be drawn here ({said}); install it, or leave --video out."
+    said = " ".join(str(error).split()) or type(error).__name__
+    if "draws no pictures" in said or "not installed" in said:
+        return said
+    renderer = os.environ.get("MUJOCO_GL", "none")
     return (
-        f"{env.id} cannot be drawn here ({said}); without a screen set MUJOCO_GL=egl and install the packages"
-        " libegl1 and libgl1 (Debian, Ubuntu), or leave --video out. `macura doctor` tries all renderers."
+        f"{env.id} cannot be drawn here (MUJOCO_GL is {renderer}: {textwrap.shorten(said, 100)}); without a screen"
+        " set MUJOCO_GL=egl and install the packages libegl1 and libgl1 (Debian, Ubuntu), or leave --video out."
+        " `macura doctor` tries all renderers."
     )

@@ -147,12 +147,17 @@ def _print_help(asked: Asked) -> None:
     """All flags; their defaults are those of the algorithm, preset and environment on the same command line."""
     config = _resumed(asked) if asked.launch.resume else configure(asked.settings)
     launch = dataclasses.replace(asked.launch, env=config.env.id)
-    fields: list[Any] = [("launch", Annotated[Launch, tyro.conf.arg(name="")], launch)]
+    kinds_of: list[Any] = []
     for key, (kind, kinds) in settings.choice_fields(config).items():
         meaning = "Which kind; chosen together with --help, another kind shows its own flags."
         hint = Annotated[Literal[tuple(kinds)], tyro.conf.arg(name=key.replace("_", "-"), help=meaning)]
-        fields.append((key.replace(".", "__"), hint, kind))
-    fields.append(("run", Annotated[RunConfig, tyro.conf.arg(name="")], config))
+        kinds_of.append((key.replace(".", "__"), hint, kind))
+    kind_flags = dataclasses.make_dataclass("Kinds", kinds_of, frozen=True)
+    parts = {"run": config, "launch": launch, "kinds": kind_flags()}
+    fields = [
+        (name, Annotated[type(part), tyro.conf.arg(name="")], dataclasses.field(default=part))
+        for name, part in parts.items()
+    ]
     everything = dataclasses.make_dataclass("Train", fields)
     arguments.print_help(
         everything,

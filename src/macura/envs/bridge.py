@@ -1,6 +1,5 @@
 """The border to an environment: flat float32 observations, actions in [-1, 1], and faults that name step and value."""
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import gymnasium
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from macura.core import RunError, UserError
 from macura.envs.registry import one_line
+from macura.envs.spaces import Misfit, spaces_of
 
 Env = gymnasium.Env[Any, Any]
 Vector = NDArray[np.float32]
@@ -39,8 +39,9 @@ class Bridge:
     def __init__(self, env: Env, name: str, keep_open: bool = False) -> None:
         self.env = env
         self.name = name
-        self.obs_dim = _count(env.observation_space, name)
         box = _bounded(env.action_space, name)
+        self.spaces = spaces_of(env.observation_space, box, name)
+        self.obs_dim = self.spaces.obs_dim
         self.action_low = box.low.astype(np.float32).ravel()
         self.action_high = box.high.astype(np.float32).ravel()
         self.action_scale = (self.action_high - self.action_low) / 2
@@ -50,7 +51,6 @@ class Bridge:
         self.time_limit = time_limit_of(env)
         self._middle = (self.action_high + self.action_low) / 2
         self._action_space = box
-        self._observation_space = env.observation_space
         self._keep_open = keep_open
 
     def reset(self, seed: int | None = None) -> Vector:
@@ -85,10 +85,13 @@ class Bridge:
 
     def render(self) -> NDArray[Any]:
         """The picture of the current state; the environment must have been made with a render mode."""
-        picture = self.env.render()
+        try:
+            picture = self.env.render()
+        except NotImplementedError:  # what gymnasium.Env does
+            picture = None
         if not isinstance(picture, np.ndarray):
             raise UserError(
-                f"{self.name} draws no pictures; leave --video out, or make it with render_mode='rgb_array'."
+                f"{self.name} draws no pictures; leave --video out, or let what makes it take render_mode='rgb_array'."
             )
         return picture
 
@@ -100,14 +103,12 @@ class Bridge:
     def _flat(self, obs: Any) -> Vector:
         try:
             with np.errstate(over="ignore"):  # what does not fit float32 is refused below
-                flat = np.concatenate(
-                    list(_pieces(self._observation_space, obs)), dtype=np.float32, casting="unsafe"
-                )
-        except _Misfit as misfit:
+                flat = self.spaces.flat(obs)
+        except Misfit as misfit:
             raise self._fault(str(misfit)) from None
         except (KeyError, IndexError, TypeError, ValueError) as error:
             raise self._fault(
-                f"the observation does not fit {self._observation_space}: {type(error).__name__} {one_line(error)}"
+                f"the observation does not fit {self.env.observation_space}: {type(error).__name__} {one_line(error)}"
             ) from error
         if not np.isfinite(flat).all():
             place = int(np.argmin(np.isfinite(flat)))
@@ -137,10 +138,6 @@ class Bridge:
         return RunError(f"{self.name}, step {self.steps} (step {self.episode_steps} of its episode): {what}")
 
 
-class _Misfit(Exception):
-    """An observation of another shape than the space promised."""
-
-
 def time_limit_of(env: Env) -> int | None:
     """Steps after which the environment itself cuts an episode, as far as it says."""
     layer: Any = env
@@ -150,50 +147,6 @@ def time_limit_of(env: Env) -> int | None:
             limits.append(int(layer._max_episode_steps))  # pyright: ignore[reportPrivateUsage]  it has no other name
         layer = layer.env
     return min(limits, default=None)
-
-
-def _pieces(space: Any, value: Any, path: str = "the observation") -> Iterator[NDArray[Any]]:
-    """The numbers of an observation in the order of `gymnasium.spaces.utils.flatten`."""
-    if isinstance(space, spaces.Dict):
-        for key, inner in space.spaces.items():
-            yield from _pieces(inner, value[key], f"{path}[{key!r}]")
-    elif isinstance(space, spaces.Tuple):
-        for place, inner in enumerate(space.spaces):
-            yield from _pieces(inner, value[place], f"{path}[{place}]")
-    else:
-        array = np.asarray(value)
-        if array.shape != space.shape:
-            raise _Misfit(f"{path} has shape {array.shape}, but its space says {space.shape}")
-        yield array.ravel()
-
-
-def _count(space: Any, name: str) -> int:
-    """How many numbers an observation has; only Boxes, and dictionaries and tuples of them, are numbers."""
-    boxes = list(_boxes(space, name))
-    count = sum(int(np.prod(box.shape)) for box in boxes)
-    if count == 0:
-        raise UserError(
-            f"The observations of {name} are empty; give an environment that shows something of its state."
-        )
-    return count
-
-
-def _boxes(space: Any, name: str) -> Iterator[spaces.Box]:
-    if isinstance(space, spaces.Dict | spaces.Tuple):
-        for inner in space.spaces.values() if isinstance(space, spaces.Dict) else space.spaces:
-            yield from _boxes(inner, name)
-        return
-    if not isinstance(space, spaces.Box):
-        raise UserError(
-            f"The observations of {name} hold {space}, but only Box (or Dict and Tuple of Box) can be learned from;"
-            " wrap it with gymnasium.wrappers.FlattenObservation, or give another environment."
-        )
-    if space.dtype == np.uint8 and len(space.shape) == 3:
-        raise UserError(
-            f"The observations of {name} are images {space.shape}, which this library does not learn from;"
-            " give an environment whose observations are state vectors."
-        )
-    yield space
 
 
 def _bounded(space: Any, name: str) -> spaces.Box:

@@ -59,9 +59,7 @@ def make(
     except (ImportError, gymnasium.error.DependencyNotInstalled) as error:
         raise UserError(_missing(env_id, error)) from error
     except Exception as error:
-        raise UserError(
-            f"{env_id} cannot be made: {one_line(error)}; look at the options given to it."
-        ) from error
+        raise UserError(f"{env_id} cannot be made: {one_line(error)}; {_remedy()}.") from error
     if env_id in _LENGTH:
         env = wrappers.ObservationCut(env, _LENGTH[env_id])
     if env_id == "Humanoid-v4" and contact_cost:
@@ -183,6 +181,17 @@ def _register_deepmind(env_id: str) -> None:
             importlib.import_module("shimmy")
     except ImportError as error:
         raise UserError(_missing(env_id, error)) from error
+
+
+def _remedy() -> str:
+    """MuJoCo cannot even be imported under a MUJOCO_GL that it does not know or that is not installed."""
+    renderer = os.environ.get("MUJOCO_GL")
+    if renderer is not None:
+        try:
+            importlib.import_module("mujoco")
+        except Exception:
+            return f"MUJOCO_GL is {renderer!r}, which does not work here: unset it, or set it to egl"
+    return "look at the options given to it"
 
 
 def _missing(env_id: str, error: Exception) -> str:

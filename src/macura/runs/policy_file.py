@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +21,31 @@ _KEY = "macura_policy"
 Arrays = dict[str, NDArray[Any]]
 
 
-def save(path: str | Path, arrays: Mapping[str, NDArray[Any]], config: Mapping[str, JSON]) -> None:
-    """Write named arrays and their configuration, atomically; the same content gives the same bytes."""
+class Content(NamedTuple):
+    """What a policy file holds."""
+
+    arrays: Arrays
+    config: dict[str, JSON]
+    spaces: dict[str, JSON] | None
+    """What the environment shows and takes; `None` in the first files of this format."""
+
+
+def save(
+    path: str | Path,
+    arrays: Mapping[str, NDArray[Any]],
+    config: Mapping[str, JSON],
+    spaces: Mapping[str, JSON] | None = None,
+) -> None:
+    """Write named arrays, their configuration, and the spaces of the environment, atomically.
+
+    The same content gives the same bytes.
+    """
     import safetensors.numpy
 
     path = Path(path)
     tensors = {name: np.asarray(array, order="C") for name, array in sorted(arrays.items())}
-    header = {"format": FORMAT, "config": config, "sha256": _digest(tensors, config)}
+    digest = _digest(tensors, config, spaces)
+    header = {"format": FORMAT, "config": config, "spaces": spaces, "sha256": digest}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, safetensors.numpy.save(tensors, {_KEY: json.dumps(header, sort_keys=True)}))
@@ -35,8 +53,8 @@ def save(path: str | Path, arrays: Mapping[str, NDArray[Any]], config: Mapping[s
         raise RunError(f"cannot write {path}: {reason(error)}.") from error
 
 
-def load(path: str | Path) -> tuple[Arrays, dict[str, JSON]]:
-    """The arrays and the configuration of a policy file; `UserError` for what is not an intact one."""
+def load(path: str | Path) -> Content:
+    """What a policy file holds; `UserError` for what is not an intact one."""
     import safetensors
 
     path = Path(path)
@@ -51,12 +69,12 @@ def load(path: str | Path) -> tuple[Arrays, dict[str, JSON]]:
         raise UserError(
             f"{path} is not a policy file, cut short, or damaged ({reason(error)}); save or copy it again."
         ) from error
-    config = cast(dict[str, JSON], header["config"])
-    if header.get("sha256") != _digest(arrays, config):
+    config, spaces = cast(dict[str, JSON], header["config"]), header.get("spaces")
+    if header.get("sha256") != _digest(arrays, config, spaces):
         raise UserError(
             f"{path} is damaged (its contents do not match their SHA-256); save or copy it again."
         )
-    return arrays, config
+    return Content(arrays, config, spaces)
 
 
 def _header(text: str | None, path: Path) -> dict[str, JSON]:
@@ -75,9 +93,13 @@ def _header(text: str | None, path: Path) -> dict[str, JSON]:
     return cast(dict[str, JSON], header)
 
 
-def _digest(arrays: Mapping[str, NDArray[Any]], config: Mapping[str, JSON]) -> str:
-    """SHA-256 over names, types, shapes and bytes of the arrays, and the configuration."""
+def _digest(
+    arrays: Mapping[str, NDArray[Any]], config: Mapping[str, JSON], spaces: Mapping[str, JSON] | None
+) -> str:
+    """SHA-256 over names, types, shapes and bytes of the arrays, the configuration, and the spaces."""
     digest = hashlib.sha256(json.dumps(config, sort_keys=True).encode())
+    if spaces is not None:
+        digest.update(json.dumps(spaces, sort_keys=True).encode())
     for name, array in sorted(arrays.items()):
         digest.update(json.dumps([name, array.dtype.str, array.shape]).encode())
         digest.update(array.tobytes())

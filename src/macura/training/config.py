@@ -61,9 +61,9 @@ class RunConfig:
     """One run: task, algorithm, and every number of both."""
 
     algorithm: str = "sac"
-    """Name of the composition this configuration started from."""
+    """What this configuration is composed as: macura, mbpo, m2ac or sac."""
     preset: str = "default"
-    """Name of the table of numbers this configuration started from."""
+    """The table of numbers this configuration started from: default, laptop, quick, paper, ..."""
     env: EnvConfig = field(default_factory=EnvConfig)
     """The task."""
     seed: int = 0

@@ -44,6 +44,11 @@ def run(
         opening = folder.begin(to_dict(config), runs.describe(_device(), task.physics()))
         for note in opening.notes:
             print_warning(note)
+        if config.steps <= config.warmup_steps:
+            print_warning(
+                f"nothing will be learned: all {config.steps:,} steps are warm-up;"
+                f" take more than {config.warmup_steps:,}, or a smaller --warmup-steps."
+            )
         with folder:
             _train(config, task, Session(config, task, bridge, resolved, folder), folder, sinks)
     finally:

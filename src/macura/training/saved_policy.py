@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from macura import runs, sac
 from macura.core import UserError
-from macura.envs import Bridge
+from macura.envs import Bridge, Piece, Spaces
 from macura.nn import MLP
 from macura.training.codec import from_dict, to_dict
 from macura.training.config import RunConfig
@@ -24,17 +24,19 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class SavedPolicy:
-    """Networks, action bounds, and the configuration they were trained with."""
+    """Networks, the spaces and action bounds of their environment, and the configuration they were trained with."""
 
     policy: sac.Policy
     low: Array
     high: Array
     config: RunConfig
+    spaces: Spaces
 
     @classmethod
     def of(cls, policy: sac.Policy, bridge: Bridge, config: RunConfig) -> "SavedPolicy":
-        """The policy of a run, with the action bounds of its environment."""
-        return cls(jax.tree.map(np.asarray, policy), bridge.action_low, bridge.action_high, config)
+        """The policy of a run, with the spaces and action bounds of its environment."""
+        networks = jax.tree.map(np.asarray, policy)
+        return cls(networks, bridge.action_low, bridge.action_high, config, bridge.spaces)
 
     @property
     def obs_dim(self) -> int:
@@ -67,12 +69,13 @@ class SavedPolicy:
         """Write a safetensors file with the configuration inside."""
         layers = {f"weight{i}": np.asarray(w) for i, w in enumerate(self.policy.actor.weights)}
         layers |= {f"bias{i}": np.asarray(b) for i, b in enumerate(self.policy.actor.biases)}
-        runs.policy_file.save(path, layers | {"low": self.low, "high": self.high}, to_dict(self.config))
+        arrays = layers | {"low": self.low, "high": self.high}
+        runs.policy_file.save(path, arrays, to_dict(self.config), self.spaces.to_json())
 
     @classmethod
     def load(cls, path: str | Path) -> "SavedPolicy":
         """Read a policy file; nothing in it is executed."""
-        arrays, config = runs.policy_file.load(path)
+        arrays, config, spaces = runs.policy_file.load(path)
         layers = sum(name.startswith("weight") for name in arrays)
         try:
             weights = tuple(arrays[f"weight{i}"] for i in range(layers))
@@ -87,4 +90,7 @@ class SavedPolicy:
                 f"{path} is no macura policy: it lacks {error}; save it again with agent.save."
             ) from error
         actor = MLP(tuple(map(jnp.asarray, weights)), tuple(map(jnp.asarray, biases)))
-        return cls(sac.Policy(actor, jnp.asarray((high - low) / 2)), low, high, from_dict(RunConfig, config))
+        policy = sac.Policy(actor, jnp.asarray((high - low) / 2))
+        flat = Spaces((Piece((), weights[0].shape[:1]),), low.shape)
+        known = flat if spaces is None else Spaces.from_json(spaces)
+        return cls(policy, low, high, from_dict(RunConfig, config), known)

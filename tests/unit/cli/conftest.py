@@ -40,6 +40,12 @@ ODD_ENVIRONMENTS = """
 
     def whole(render_mode=None): return Odd(render_mode)
 
+    class Blind(Odd):
+        def render(self):
+            raise NotImplementedError
+
+    def blind(): return Blind()
+
     def unbounded():
         env = Odd(); env.action_space = Box(-np.inf, np.inf, (1,), np.float32); return env
 

@@ -1,10 +1,14 @@
 import json
+import os
+import subprocess
+import sys
 
 import imageio.v3
 import numpy as np
 
 from macura import runs
 from macura.cli.main import main
+from macura.envs import Task
 from macura.training import SavedPolicy
 
 from .conftest import TINY
@@ -54,8 +58,12 @@ def test_a_film_of_the_first_episode(here):
 
 
 def test_what_cannot_be_drawn_is_one_line_with_a_remedy(here, capsys, monkeypatch):
+    make = Task.make
+
     def draws_nothing(self, render_mode=None):
-        raise RuntimeError("gladLoadGL error")
+        if render_mode is not None:
+            raise RuntimeError("gladLoadGL error")
+        return make(self)
 
     saved = SavedPolicy.load("done_run/policy.safetensors")
     assert saved.obs_dim == 3
@@ -65,3 +73,32 @@ def test_what_cannot_be_drawn_is_one_line_with_a_remedy(here, capsys, monkeypatc
     assert error.count("\n") == 1
     assert "gladLoadGL error" in error and "MUJOCO_GL=egl" in error and "libegl1" in error
     assert not (here / "film.mp4").exists()
+
+
+def test_an_environment_without_pictures_is_not_blamed_on_the_machine(here, capsys):
+    line = TINY.replace("Pendulum-v1", "odd_envs:blind").replace("--steps 12", "--steps 6")
+    assert main([*line.split(), "--out", "blind"]) == 0
+    capsys.readouterr()
+    assert main(["evaluate", "blind", "--video", "film.mp4"]) == 2
+    assert "odd_envs:blind draws no pictures; leave --video out" in capsys.readouterr().err
+
+
+def test_a_renderer_that_does_not_work_is_named(tmp_path):
+    """MuJoCo reads MUJOCO_GL when it is imported, so this needs a process of its own."""
+    call = [
+        sys.executable,
+        "-m",
+        "macura.cli.main",
+        *["train", "--env", "InvertedPendulum-v5", "--print-config"],
+    ]
+    told = subprocess.run(
+        call,
+        env=os.environ | {"MUJOCO_GL": "crayons"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.returncode == 2
+    assert told.stderr.count("\n") == 1
+    assert "MUJOCO_GL is 'crayons', which does not work here: unset it, or set it to egl" in told.stderr

@@ -35,7 +35,7 @@ def test_check_of_a_bad_one_says_what_to_do_and_fails(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("problem  The actions of CartPole-v1 are Discrete(2)")
     assert lines[1].strip().startswith("-> ")
-    assert lines[-1] == "CartPole-v1 cannot be trained on as it is: 1 problems, 0 warnings"
+    assert lines[-1] == "CartPole-v1 cannot be trained on as it is: 1 problem, 0 warnings"
 
 
 def test_check_takes_the_flags_of_an_environment(here, capsys):

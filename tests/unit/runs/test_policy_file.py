@@ -7,23 +7,25 @@ from macura.runs import policy_file
 
 ARRAYS = {"weight0": np.arange(6, dtype=np.float32).reshape(2, 3), "bias0": np.zeros(3, np.float32)}
 CONFIG = {"algorithm": "sac", "env": {"id": "Pendulum-v1"}}
+SPACES = {"observation": [[["position"], [1]]], "action": [1]}
 
 
 @pytest.fixture
 def saved(tmp_path):
-    policy_file.save(tmp_path / "policy.safetensors", ARRAYS, CONFIG)
+    policy_file.save(tmp_path / "policy.safetensors", ARRAYS, CONFIG, SPACES)
     return tmp_path / "policy.safetensors"
 
 
 def test_arrays_and_configuration_come_back(saved):
-    arrays, config = policy_file.load(saved)
+    arrays, config, spaces = policy_file.load(saved)
+    assert spaces == SPACES
     assert config == CONFIG
     assert arrays.keys() == ARRAYS.keys()
     assert all(np.array_equal(arrays[name], ARRAYS[name]) for name in ARRAYS)
 
 
 def test_the_same_content_gives_the_same_bytes(saved, tmp_path):
-    policy_file.save(tmp_path / "again.safetensors", dict(reversed(ARRAYS.items())), CONFIG)
+    policy_file.save(tmp_path / "again.safetensors", dict(reversed(ARRAYS.items())), CONFIG, SPACES)
     assert (tmp_path / "again.safetensors").read_bytes() == saved.read_bytes()
 
 
@@ -53,4 +55,4 @@ def test_what_is_no_policy_is_named(tmp_path):
 def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(RunError, match="cannot write"):
-        policy_file.save(tmp_path / "file" / "policy.safetensors", ARRAYS, CONFIG)
+        policy_file.save(tmp_path / "file" / "policy.safetensors", ARRAYS, CONFIG, SPACES)
