@@ -163,6 +163,13 @@ class BadlyScaled(Point):
         return 1e4 * super().reward()
 
 
+class Overpaid(Point):
+    """Its rewards are finite, but their squares are not."""
+
+    def reward(self):
+        return 1e30 * super().reward()
+
+
 class Unpaid(Point):
     def reward(self):
         return 0.0
@@ -272,3 +279,4 @@ raises, nan_observation, inf_observation, huge_observation = (
     HugeObservation,
 )
 nan_reward, inf_reward, changes_shape, endless = NanReward, InfReward, ChangesShape, Endless
+overpaid = Overpaid

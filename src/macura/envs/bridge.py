@@ -1,5 +1,6 @@
 """The border to an environment: flat float32 observations, actions in [-1, 1], and faults that name step and value."""
 
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import gymnasium
@@ -98,7 +99,8 @@ class Bridge:
     def close(self) -> None:
         """Let go of the environment, unless it belongs to somebody else."""
         if not self._keep_open:
-            self.env.close()
+            with suppress(Exception):  # nothing is lost any more, and a run that is saved must not fail here
+                self.env.close()
 
     def _flat(self, obs: Any) -> Vector:
         try:

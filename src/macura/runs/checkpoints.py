@@ -7,6 +7,7 @@ complete: what carries a step's name was once whole, and the hashes tell whether
 
 import hashlib
 import json
+import logging
 import os
 import shutil
 from collections.abc import Mapping
@@ -208,8 +209,14 @@ def _digest(files: object) -> str:
     return hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()
 
 
+def _is_not_of_orbax(record: logging.LogRecord) -> bool:
+    """Its threads log the traceback of every failure that it also raises, and that the user is told in one line."""
+    return "orbax" not in Path(record.pathname).parts
+
+
 def _orbax() -> Any:
     """A synchronous checkpointer of plain trees; imported on first use, because that takes seconds."""
     import orbax.checkpoint as ocp
 
+    logging.getLogger("absl").addFilter(_is_not_of_orbax)
     return ocp.Checkpointer(ocp.PyTreeCheckpointHandler())

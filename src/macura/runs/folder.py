@@ -118,6 +118,8 @@ class RunFolder:
             self._refuse(plain)  # another process may have ended the run before the lock was ours
             resumed = self.state() == "unfinished"
             with _asking(self.path, "write to"):
+                for leftover in self.path.glob(".*.draft"):  # of a process that was killed while writing
+                    leftover.unlink()
                 notes += self._open_session(manifest, resumed)
                 if not resumed:
                     write_json(self.config_file, plain)

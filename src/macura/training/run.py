@@ -1,6 +1,7 @@
 """One run from its configuration to its finished folder."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import jax
@@ -60,14 +61,11 @@ def _train(config: RunConfig, task: Task, session: Session, folder: runs.RunFold
     try:
         session.restore()
         train(session, sinks(folder, config, session.step))
-    except Interrupted as stop:
-        folder.end("interrupted", str(stop))
-        raise
-    except RunError as failure:
-        folder.end("failed", str(failure))
-        raise
-    except BaseException as surprise:
-        folder.end("failed", f"{type(surprise).__name__}: {surprise}")
+    except BaseException as cause:
+        status = "interrupted" if isinstance(cause, Interrupted | KeyboardInterrupt) else "failed"
+        expected = isinstance(cause, Interrupted | RunError)
+        with suppress(RunError):  # the first failure is the one to tell of
+            folder.end(status, str(cause) if expected else f"{type(cause).__name__}: {cause}")
         raise
     else:
         folder.end("finished")

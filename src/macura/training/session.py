@@ -114,8 +114,8 @@ class Session:
             model, info = self.phases.fit_model(
                 self.state.model, self.state.real, self.root, np.int32(self.step)
             )
+            self.state = self.state._replace(model=model)
             info = jax.device_get(info)
-        self.state = self.state._replace(model=model)
         health.refuse_wrong_judges(required(self.config.imagination), self.step - 1, info)
         self._tell(health.after_fit(self.shape, self._round(), info))
         self.round_info = info
@@ -133,8 +133,8 @@ class Session:
                 self.root,
                 np.array([horizon, limit, self.step], np.int32),
             )
+            self.state = self.state._replace(ring=ring, gate=gate)
             info = jax.device_get(info)
-        self.state = self.state._replace(ring=ring, gate=gate)
         self.imagined = int(ring.count)
         self._tell(health.after_rollouts(self.shape, self._round(), info))
         info["updates/count"] = self.config.updates_after(self.step, self.imagined)
@@ -154,8 +154,9 @@ class Session:
                 np.int32(updates),
                 np.int32(self.step),
             )
+            # At once: the old learner's memory is gone, and waiting may be interrupted.
+            self.state = self.state._replace(learner=learner, real=real)
             jax.block_until_ready(self.tally)
-        self.state = self.state._replace(learner=learner, real=real)
         self.updates += updates
 
     def evaluate(self) -> None:
@@ -172,7 +173,10 @@ class Session:
                 return np.asarray(self.phases.evaluate(policy, obs, silence))
 
             episodes = self.config.evaluation_episodes
-            returns = evaluate(self.evaluators, deterministic, self.config.seed, episodes)
+            try:
+                returns = evaluate(self.evaluators, deterministic, self.config.seed, episodes)
+            except RunError as failure:  # whose steps are those of the evaluation
+                raise RunError(f"in the evaluation after step {self.step}: {failure}") from failure
         mean = float(np.mean(returns))
         if mean > self.progress.best_return:
             self.progress.best_return = mean
@@ -202,6 +206,7 @@ class Session:
         self.state = states.from_disk(restored.tree["state"], self.state)
         self.best = restored.tree["best"]
         self.progress = Progress(step=restored.step, best_return=float(restored.meta["best_return"]))
+        self.bridge.steps = restored.step
         self.imagined = 0 if self.state.ring is None else int(self.state.ring.count)
         self.write_policies()
         return True

@@ -90,6 +90,7 @@ def test_what_a_kill_while_starting_left_counts_as_empty(folder):
     (folder.path / ".config.json.7.draft").write_text("{")
     assert folder.state() == "empty"
     assert not begun(folder).read_manifest()["sessions"][1:]
+    assert not list(folder.path.glob(".*.draft"))
 
 
 def test_a_second_process_is_refused(folder):
