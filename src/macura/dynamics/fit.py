@@ -3,6 +3,7 @@
 Its shapes are those of the buffer, whatever the amount of data in it; how far its loops go is a run-time number.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 import jax
@@ -15,10 +16,12 @@ from macura.dynamics.config import ModelConfig, Outputs
 from macura.dynamics.loss import member_loss, sum_of_errors
 from macura.dynamics.model import ModelState, Parameters, optimiser
 from macura.dynamics.normaliser import Normaliser, fit_normaliser, identity, normalise
-from macura.nn import MLP, descend, ensemble
+from macura.nn import MLP, descend
 
-VALIDATION_ROWS = 1024
-"""Rows scored at once."""
+VALIDATION_ROWS = 256
+"""Rows scored at once; early in a run there are no more than a hundred."""
+FEWEST_SORTED = 1024
+"""Places that are shuffled however few there are to shuffle."""
 BOUNDS_PENALTY = 0.01
 """Gradient of 0.01 (sum of upper - sum of lower bounds), which draws learned bounds together."""
 
@@ -151,10 +154,28 @@ def draw_split(config: ModelConfig, count: Int[Array, ""], capacity: int, key: P
 
 
 def shuffle(key: PRNGKey, count: Int[Array, ""], capacity: int) -> Int[Array, "capacity"]:
-    """The numbers below `count` in random order, and then the others."""
-    place = jnp.arange(capacity, dtype=jnp.uint32)
-    lot = jnp.where(place < count, jax.random.bits(key, (capacity,), jnp.uint32), jnp.uint32(2**32 - 1))
-    return jax.lax.sort((lot, place), num_keys=1, is_stable=True)[1].astype(jnp.int32)
+    """The numbers below `count` in random order, and then the others.
+
+    The first 1024, 4096, ... places are sorted, as many as hold `count`: an epoch pays for its data, not for the
+    length of the run.
+    """
+    sizes = [FEWEST_SORTED]
+    while sizes[-1] < capacity:
+        sizes.append(4 * sizes[-1])
+
+    def of_size(size: int) -> Callable[[], Int[Array, "capacity"]]:
+        def shuffled() -> Int[Array, "capacity"]:
+            place = jnp.arange(min(size, capacity), dtype=jnp.uint32)
+            lot = jnp.where(
+                place < count, jax.random.bits(key, place.shape, jnp.uint32), jnp.uint32(2**32 - 1)
+            )
+            first = jax.lax.sort((lot, place), num_keys=1, is_stable=True)[1]
+            return jnp.arange(capacity).at[: place.shape[0]].set(first.astype(jnp.int32))
+
+        return shuffled
+
+    fits = jnp.sum(count > jnp.asarray(sizes[:-1], jnp.int32))
+    return jax.lax.switch(fits, [of_size(size) for size in sizes])
 
 
 def run_epoch(
@@ -210,7 +231,7 @@ def gradient_step(
         one = Parameters(network, parameters.min_logvar, parameters.max_logvar)
         return jax.grad(member_loss)(one, outputs, own.x, own.y, own.ended, valid)
 
-    every = ensemble.each(gradient, parameters.networks, batch)
+    every = jax.vmap(gradient)(parameters.networks, batch)
     low, high = jnp.zeros_like(parameters.min_logvar), jnp.zeros_like(parameters.max_logvar)
     if config.learn_logvar_bounds:
         low = jnp.sum(every.min_logvar, axis=0) - BOUNDS_PENALTY

@@ -101,7 +101,7 @@ def unroll(
 
 def default_chunk() -> int:
     """Rows whose activations fit the cache of a CPU; more on an accelerator, which wants large products."""
-    return 1024 if jax.default_backend() == "cpu" else 32768
+    return 512 if jax.default_backend() == "cpu" else 32768
 
 
 def begin(
