@@ -27,8 +27,8 @@ NAMES = {
     RETURN: "Evaluation return",
     "rollout/mean_length": "Mean rollout length",
     "rollout/kappa": "Threshold κ",
-    "rollout/mean_variance": "Mean variance of stored data",
-    "updates/count": "Updates G per environment step",
+    "rollout/mean_variance": "Variance of stored data",
+    "updates/count": "Updates G per step",
 }
 PUBLISHED_KAPPAS = 150.0, 300.0
 """The fixed levels of the paper's ablation on Humanoid."""

@@ -120,10 +120,10 @@ EXPLORATION_STUDY = Study(
     question="How does noise in the actions change what each algorithm learns?",
     claims=(
         "exploration_helps_macura",
+        "white_destabilises_mbpo",
         "pink_helps_mbpo",
         "deterministic_macura_best",
         "white_varies",
-        "white_destabilises_mbpo",
         "m2ac_settings_brittle",
     ),
     metrics=("eval/return_mean",),
