@@ -1,4 +1,4 @@
-"""A small run of every algorithm: it writes what docs/metrics.md documents, and compiles each program once."""
+"""Small runs of every algorithm: they write what docs/metrics.md documents, compile each program once, and survive."""
 
 import re
 from pathlib import Path
@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import pytest
 
 from macura import presets, runs
+from macura.core import RunError
 from macura.rollout import LinearHorizon
 from macura.training import run, session
 
@@ -138,3 +139,37 @@ def test_a_round_adds_up(finished):
             round(row["rollout/fill"] * config.imagination.capacity), config.imagination.capacity
         )
         assert row["updates/count"] == stored_g
+
+
+def test_a_termination_function_that_sees_no_end_stops_the_run(tmp_path):
+    settings = MODEL | {"warmup_steps": 240, "steps": 260, "imagination.termination": f"{__name__}:blind"}
+    config = presets.build("macura", "InvertedPendulum-v5", "quick", overrides=SMALL | settings)
+    with pytest.raises(RunError, match="contradicts the environment") as caught:
+        run(config, tmp_path / "run")
+    assert "--imagination.termination learned" in str(caught.value) and "\n" not in str(caught.value)
+
+
+def blind(next_obs):
+    return next_obs[..., 0] > 1e9
+
+
+def test_rounds_in_which_every_rollout_stops_at_once_are_survived(tmp_path):
+    settings = MODEL | {"imagination.rollout.gate.fixed": 1e-30}
+    config = presets.build("macura", "InvertedPendulum-v5", "quick", overrides=SMALL | settings)
+    rows = runs.read_metrics(run(config, tmp_path / "run").metrics_file)
+    rounds = [row for row in rows if "rollout/stored" in row]
+    assert len(rounds) == 7
+    assert all(row["rollout/stored"] == row["rollout/fill"] == row["updates/count"] == 0 for row in rounds)
+    assert all(row["rollout/stopped_by_gate"] == 1 for row in rounds)
+    assert rows[-1]["updates/total"] == 0 and rows[-1]["eval/return_mean"] > 0
+
+
+def test_a_model_that_diverges_is_told_and_the_run_goes_on(tmp_path, capsys):
+    settings = MODEL | {"imagination.model.learning_rate": 1e30}
+    config = presets.build("macura", "InvertedPendulum-v5", "quick", overrides=SMALL | settings)
+    folder = run(config, tmp_path / "run")
+    told = capsys.readouterr().err
+    assert "the model diverged in the refit of round 1 (step 10)" in told and "observation[0]" in told
+    rows = [row for row in runs.read_metrics(folder.metrics_file) if "model/diverged" in row]
+    assert len(rows) == 7 and all(sum(row["model/diverged"]) > 0 for row in rows)
+    assert all(row["rollout/nonfinite"] == 0 for row in rows)  # by the weights from before

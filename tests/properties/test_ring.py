@@ -24,7 +24,7 @@ round_of_chunks = st.tuples(st.integers(1, CAPACITY), st.lists(chunk, max_size=3
 
 
 def live(ring):
-    return np.asarray(replay.trim_ring(ring).rows)[:, 0].tolist()
+    return np.concatenate(replay.trim_ring(ring).rows)[:, 0].tolist()
 
 
 @settings(max_examples=60, deadline=None)

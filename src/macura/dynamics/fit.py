@@ -80,8 +80,8 @@ def fit(
 
     An epoch improves if any member's validation error falls by more than `improvement` of itself; the whole ensemble
     is then remembered. `patience` epochs (and `fewest_steps` steps) without that end the refit, and what is
-    remembered is what stays; if no epoch improved, the last weights stay. A refit that ends in numbers that are not
-    finite is undone.
+    remembered is what stays; if no epoch improved, the last weights stay. A refit that ends in weights or predictions
+    that are not finite is undone.
     """
     split_key, epoch_key = jax.random.split(key)
     inputs, targets, data = prepare(config, outputs, everything, count)
@@ -111,7 +111,8 @@ def fit(
 
     end = jax.lax.while_loop(goes_on, epoch, start)
     kept = _choose(end.improved, end.best, end.parameters)
-    sound = _all_finite((kept, end.optimiser))
+    predicts = jnp.where(end.improved, jnp.all(jnp.isfinite(end.error)), jnp.all(end.finite))
+    sound = predicts & _all_finite((kept, end.optimiser))
     fitted = ModelState(
         parameters=_choose(sound, kept, model.parameters),
         optimiser=_choose(sound, end.optimiser, model.optimiser),

@@ -235,7 +235,6 @@ def quick(algorithm: str, task: str | None) -> Numbers:
         width=64,
         warmup_steps=500,
         rollouts=20,
-        updates=10 if algorithm != "m2ac" else 5,
         model_width=64,
         model_layers=2,
         fewest_steps=100,

@@ -9,43 +9,56 @@ donatable. An accelerator reserves its memory in advance anyway; there, and on o
 import ctypes
 import mmap
 import sys
+from collections.abc import Sequence
+from functools import partial
 
+import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.core import Tracer
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 _MADV_DONTNEED = 4
 _WORTH_IT = 1 << 24
+_BLOCK = 1 << 16
+"""Rows written at once."""
 
 
 def zeros(rows: int, width: int, dtype: jnp.dtype) -> Float[Array, "rows width"]:
     """A zero matrix whose memory is taken as its rows are written, where the system can do that."""
-    return give_back(jnp.zeros((rows, width), dtype), 0)
-
-
-def give_back(array: Float[Array, "rows width"], first: int) -> Float[Array, "rows width"]:
-    """The same array, the memory of its rows from `first` on returned to the system; they must be zero."""
-    if isinstance(array, Tracer) or array.nbytes < _WORTH_IT:
-        return array
-    if sys.platform != "linux" or {device.platform for device in array.devices()} != {"cpu"}:
-        return array
-    array.block_until_ready()
-    address = array.unsafe_buffer_pointer()
-    row_bytes = array.nbytes // array.shape[0]
-    lowest = -(-(address + first * row_bytes) // mmap.PAGESIZE) * mmap.PAGESIZE
-    highest = (address + array.nbytes) // mmap.PAGESIZE * mmap.PAGESIZE
-    if highest > lowest:
-        madvise = ctypes.CDLL(None).madvise
-        madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
-        madvise(lowest, highest - lowest, _MADV_DONTNEED)  # advice: a refusal only costs memory
+    array = jnp.zeros((rows, width), dtype)
+    if array.nbytes >= _WORTH_IT and sys.platform == "linux" and _on_cpu(array):
+        _give_back(array)
     return array
 
 
 def filled(
-    rows: Float[np.ndarray, "live width"], like: Float[Array, "rows width"]
+    pieces: Sequence[Float[np.ndarray, "_ width"]], empty: Float[Array, "rows width"]
 ) -> Float[Array, "rows width"]:
-    """On the host: `rows` followed by zeros, at the size and in the dtype of `like`."""
-    whole = np.zeros(like.shape, like.dtype)
-    whole[: rows.shape[0]] = rows
-    return give_back(jnp.array(whole), rows.shape[0])
+    """On the host: the rows of all pieces, one after the other, in place of the zeros of `empty`, which is used up."""
+    array, first = empty, 0
+    for piece in pieces:
+        for begin in range(0, len(piece), _BLOCK):
+            block = jnp.asarray(piece[begin : begin + _BLOCK])
+            array = _write(array, block, first + begin)
+        first += len(piece)
+    return array
+
+
+@partial(jax.jit, donate_argnums=0)
+def _write(array: Array, block: Array, first: int | Int[Array, ""]) -> Array:
+    return jax.lax.dynamic_update_slice_in_dim(array, block, first, 0)
+
+
+def _on_cpu(array: Array) -> bool:
+    return {device.platform for device in array.devices()} == {"cpu"}
+
+
+def _give_back(array: Array) -> None:
+    """Return the whole pages of a zero array to the system."""
+    array.block_until_ready()
+    address = array.unsafe_buffer_pointer()
+    lowest = -(-address // mmap.PAGESIZE) * mmap.PAGESIZE
+    highest = (address + array.nbytes) // mmap.PAGESIZE * mmap.PAGESIZE
+    madvise = ctypes.CDLL(None).madvise
+    madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+    madvise(lowest, highest - lowest, _MADV_DONTNEED)  # advice: a refusal only costs memory

@@ -53,8 +53,8 @@ def trim_real(real: RealBuffer) -> RealBuffer:
 
 
 def restore_real(saved: RealBuffer, fresh: RealBuffer) -> RealBuffer:
-    """On the host: trimmed rows back at the capacity of `fresh`."""
-    return RealBuffer(pages.filled(np.asarray(saved.rows), fresh.rows), jnp.asarray(saved.count))
+    """On the host: trimmed rows back in the buffer `fresh`, which is used up."""
+    return RealBuffer(pages.filled((np.asarray(saved.rows),), fresh.rows), jnp.asarray(saved.count))
 
 
 def _rows(real: RealBuffer) -> Any:

@@ -105,18 +105,21 @@ def end_round(config: RingConfig, ring: Ring) -> Ring:
 
 
 def trim_ring(ring: Ring) -> Ring:
-    """On the host: the ring as NumPy arrays, cut to its live rows, oldest first."""
+    """On the host: its live rows, oldest first, as two NumPy arrays: up to the end of the ring, and from its start on.
+
+    Neither is a copy where device and host share their memory.
+    """
     rows, start, count = np.asarray(ring.rows), int(ring.start), int(ring.count)
-    tail = rows[start : start + count]
-    live = np.concatenate([tail, rows[: count - tail.shape[0]]])
-    return eqx.tree_at(_rows_and_start, jax.tree.map(np.asarray, ring), (live, np.int32(0)))
+    older = rows[start : start + count]
+    pieces = (older, rows[: count - older.shape[0]])
+    return eqx.tree_at(_rows_and_start, jax.tree.map(np.asarray, ring), (pieces, np.int32(0)))
 
 
 def restore_ring(saved: Ring, fresh: Ring) -> Ring:
-    """On the host: trimmed rows back at the capacity of `fresh`; reads give the same rows as before."""
-    rows = pages.filled(np.asarray(saved.rows), fresh.rows)
+    """On the host: trimmed rows back in the ring `fresh`, which is used up; reads give the same rows as before."""
     rest = [jnp.asarray(leaf) for leaf in (saved.start, saved.count, saved.round_counts, saved.round_opened)]
-    return Ring(rows, *rest)
+    pieces: Any = saved.rows
+    return Ring(pages.filled(pieces, fresh.rows), *rest)
 
 
 def _rows_and_start(ring: Ring) -> tuple[Any, Any]:

@@ -1,7 +1,7 @@
 """The whole state of a run, saved atomically, and the newest intact one of them read back.
 
-`checkpoints/<step>/` holds `arrays/` (orbax), `state.json` (whatever else the caller remembers) and
-`manifest.json` (size and SHA-256 of every other file). A step is written under another name and renamed when
+`checkpoints/<step>/` holds `arrays/` (orbax), `large/` (NumPy files), `state.json` (whatever else the caller remembers)
+and `manifest.json` (size and SHA-256 of every other file). A step is written under another name and renamed when
 complete: what carries a step's name was once whole, and the hashes tell whether it still is.
 """
 
@@ -22,8 +22,10 @@ from macura.core import RunError
 from macura.runs.files import JSON, reason, sha256, sync_folder
 from macura.runs.warning import Warn, print_warning
 
-FORMAT = 1
+FORMAT = 2
 """Version of the layout of a checkpoint."""
+LARGE = 1 << 24
+"""Bytes from which an array is a file of its own, written straight from its memory: orbax would copy it twice."""
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -152,12 +154,17 @@ def _rebuild(like: Tree, arrays: Arrays, folder: Path) -> Tree:
 
 def _write(draft: Path, step: int, arrays: Arrays, meta: Mapping[str, JSON]) -> None:
     draft.mkdir()
-    filled = {name: array for name, array in arrays.items() if array.size}
+    large = [name for name, array in arrays.items() if array.nbytes >= LARGE and array.dtype.kind in "biuf"]
+    for number, name in enumerate(large):
+        (draft / "large").mkdir(exist_ok=True)
+        np.save(draft / "large" / f"{number}.npy", arrays[name], allow_pickle=False)
+    filled = {name: array for name, array in arrays.items() if array.size and name not in large}
     if filled:
         _orbax().save(draft / "arrays", filled)
     # orbax refuses arrays without elements: their shapes are all there is to them
     empty = {name: [list(a.shape), a.dtype.name] for name, a in arrays.items() if not a.size}
-    state = {"format": FORMAT, "step": step, "filled": bool(filled), "empty": empty, "meta": dict(meta)}
+    about = {"filled": bool(filled), "empty": empty, "large": large}
+    state = {"format": FORMAT, "step": step, "meta": dict(meta)} | about
     (draft / "state.json").write_text(json.dumps(state))
     files = {
         str(path.relative_to(draft)): [path.stat().st_size, sha256(path, sync=True)]
@@ -176,6 +183,8 @@ def _read(folder: Path) -> tuple[Arrays, dict[str, JSON]]:
     try:
         state = json.loads((folder / "state.json").read_text())
         arrays = cast(Arrays, _orbax().restore(folder / "arrays")) if state["filled"] else {}
+        for number, name in enumerate(state["large"]):
+            arrays[name] = np.load(folder / "large" / f"{number}.npy", allow_pickle=False)
     except Exception as error:  # intact, yet unreadable: another version of orbax, or no memory
         raise _Damaged(f"it cannot be read ({reason(error)})") from error
     for name, (shape, dtype) in state["empty"].items():

@@ -200,6 +200,32 @@ def test_learned_termination_is_calibrated_and_its_disagreement_reported() -> No
     assert after["model/termination_disagreement"] < 0.06
 
 
+def test_the_learned_probability_of_an_end_is_calibrated() -> None:
+    """Ends come with probability sigmoid(3 s); among new rows, those predicted alike end as often as predicted."""
+    outputs = dynamics.Outputs(obs=1, act=1, termination=True)
+    config = replace(CONFIG, patience=6, learning_rate=3e-3)
+
+    def ending(seed: int, rows: int) -> tuple[Transition, Any]:
+        rng = np.random.default_rng(seed)
+        obs = rng.uniform(-2, 2, (rows, 1)).astype(np.float32)
+        chance = 1 / (1 + np.exp(-3 * obs[:, 0]))
+        zeros = jnp.zeros((rows, 1))
+        ended = jnp.asarray(rng.random(rows) < chance)
+        return Transition(jnp.asarray(obs), zeros, jnp.asarray(obs[:, 0]), jnp.asarray(obs), ended), chance
+
+    model = dynamics.init(config, outputs, jax.random.key(0))
+    model, _ = fit(config, outputs, model, ending(0, 4096)[0], jnp.int32(4096), jax.random.key(1))
+    new, chance = ending(1, 30_000)
+    logits = dynamics.predict(config, outputs, model, new.obs, new.action).termination
+    assert logits is not None
+    predicted = np.asarray(jnp.mean(jax.nn.sigmoid(logits), axis=0))
+    assert np.abs(predicted - chance).mean() < 0.04
+    for low in np.arange(0, 1, 0.2):
+        alike = (predicted >= low) & (predicted < low + 0.2)
+        assert alike.sum() > 1000
+        assert np.asarray(new.terminated)[alike].mean() == pytest.approx(predicted[alike].mean(), abs=0.08)
+
+
 def test_learned_bounds_move_and_fixed_ones_do_not() -> None:
     for learn in (False, True):
         config = replace(CONFIG, learn_logvar_bounds=learn)
@@ -219,6 +245,15 @@ def test_a_refit_that_diverges_is_undone_and_named() -> None:
     jax.tree.map(np.testing.assert_array_equal, fitted.parameters, model.parameters)
     _, info = refit(fitted, CAPACITY, 1)
     assert not np.any(info["model/diverged"]) and np.isfinite(info["model/validation_mse"])
+
+
+def test_a_refit_to_huge_but_finite_weights_is_undone_too() -> None:
+    """One step of this size leaves finite weights whose predictions overflow."""
+    config = replace(CONFIG, learning_rate=1e30, gradient_steps=1)
+    model = dynamics.init(config, OUTPUTS, jax.random.key(0))
+    fitted, info = refit(model, CAPACITY, 0, config)
+    assert np.any(info["model/diverged"])
+    jax.tree.map(np.testing.assert_array_equal, fitted.parameters, model.parameters)
 
 
 def test_elites_are_the_members_that_validate_best() -> None:

@@ -48,7 +48,7 @@ def numbers(plan, real, ring):
 def test_rows_are_those_of_the_lists(kind, turned):
     real, ring = real_buffer(17), ring_of(25, turned=turned)
     plan = plan_batches(replay.MixtureConfig(0.3, kind), jax.random.key(0), 20, BATCH, real, ring)
-    imagined_list = np.asarray(replay.trim_ring(ring).rows)[:, 0].tolist()
+    imagined_list = np.concatenate(replay.trim_ring(ring).rows)[:, 0].tolist()
     assert imagined_list == list(range(1000, 1025))
     got = numbers(plan, real, ring)
     for i in range(20):

@@ -128,6 +128,35 @@ def test_every_row_and_step_has_random_numbers_of_its_own_and_a_key_repeats_the_
     assert run(jax.random.key(1))[0].tolist() != draws.tolist()
 
 
+def test_broken_predictions_are_counted_by_output():
+    """Rollouts 0 to 4 break at step 1, in an observation, the reward, both, or the uncertainty alone."""
+    nan, inf = jnp.nan, jnp.inf
+    config = RolloutConfig(rollouts=6, horizon=FixedHorizon(3), gate=KeepAll(), chunk=4)
+
+    def step(obs, key):
+        m, t = obs[:, 0].astype(jnp.int32), obs[:, 1]
+        broken = t == 1
+        next_obs = jnp.stack([obs[:, 0], jnp.where(broken & ((m == 0) | (m == 2)), nan, t + 1)], axis=1)
+        reward = jnp.where(broken & ((m == 1) | (m == 2) | (m == 4)), -inf, 0.0)
+        u = jnp.where(broken & (m == 3), nan, 0.0)
+        return Imagined(Transition(obs, obs, reward, next_obs, t < 0), u, jnp.zeros(obs.shape[0]))
+
+    starts = jnp.stack([jnp.arange(6.0), jnp.zeros(6)], axis=1)
+    stored, _, info = rollout.unroll(
+        config,
+        step,
+        KeepAll().init(),
+        starts,
+        jnp.int32(3),
+        jax.random.key(0),
+        lambda sink, transition, keep: sink + jnp.sum(keep),
+        jnp.int32(0),
+    )
+    assert int(stored) == 5 * 1 + 3
+    assert int(info["rollout/nonfinite"]) == 5
+    assert info["rollout/nonfinite_outputs"].tolist() == [0, 2, 3]
+
+
 def test_rows_that_stopped_are_not_predicted_again():
     calls = []
     config = RolloutConfig(rollouts=40, horizon=FixedHorizon(10), gate=Threshold(fixed=1.0), chunk=4)

@@ -5,6 +5,7 @@ import pytest
 
 from macura.core import RunError
 from macura.runs import Checkpoints
+from macura.runs import checkpoints as checkpoints_module
 
 
 def tree(value):
@@ -38,6 +39,20 @@ def test_a_tree_comes_back_bit_by_bit(checkpoints):
     assert restored.step == 10
     assert restored.meta == {"best": 3.25}
     assert same(restored.tree, tree(1.5))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int32, bool, jnp.bfloat16])
+def test_large_arrays_come_back_too_and_the_file_is_checked(checkpoints, dtype):
+    rows = (np.arange(checkpoints_module.LARGE) % 1000).reshape(-1, 4).astype(dtype)
+    checkpoints.save(1, {"rows": (rows[3:], rows[:0]), "small": np.float32(2)}, {})
+    restored = checkpoints.restore({"rows": (0, 0), "small": 0})
+    assert same(restored.tree, {"rows": (rows[3:], rows[:0]), "small": np.float32(2)})
+    largest = max(files_of(checkpoints, 1), key=lambda path: path.stat().st_size)
+    content = bytearray(largest.read_bytes())
+    content[-5] ^= 1
+    largest.write_bytes(content)
+    with pytest.raises(RunError, match="no checkpoint"):
+        checkpoints.restore({"rows": (0, 0), "small": 0})
 
 
 def test_without_a_structure_the_arrays_have_names(checkpoints):
