@@ -61,7 +61,7 @@ def act(config: RunConfig) -> Callable[..., Float[Array, "batch act"]]:
 
 def improve(config: RunConfig, shape: Shape) -> Callable[..., tuple[sac.Learner, replay.RealBuffer, Metrics]]:
     """Store the newest transition, then do G updates; G is a run-time number."""
-    most = config.updates.most()
+    most = max(config.updates.most(), 1)  # rows of the plan; none of them is read where no update is due
     mixture = config.imagination.mixture if config.imagination else None
     batch_size = config.sac.batch_size
 
