@@ -6,7 +6,7 @@ BIN := .venv/bin
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,dmc,ray]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,dmc,export,ray]"
 	@touch $@
 
 demo: .venv/installed  ## train MACURA on InvertedPendulum-v5 for a few minutes; leaves curves.png and policy.safetensors in runs/demo

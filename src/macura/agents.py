@@ -104,6 +104,13 @@ class Agent:
         """Write the policy and its configuration as one safetensors file."""
         self._trained().save(path)
 
+    def export(self, path: str | Path) -> None:
+        """Write the deterministic policy as an ONNX graph: `observation` (batch, numbers) to `action`, both flat.
+
+        Actions are those of `predict(deterministic=True)`. Needs the extra `export`.
+        """
+        self._trained().export(path)
+
     @classmethod
     def from_policy(cls: type[A], saved: SavedPolicy) -> A:
         """An agent that acts by a saved policy; `learn` would start afresh with the same settings."""
@@ -164,8 +171,7 @@ AGENTS: Mapping[str, type[Agent]] = {cls.algorithm: cls for cls in (MACURA, MBPO
 
 def load(path: str | Path) -> Agent:
     """The agent saved in a safetensors file, or the best policy of a run folder. Nothing in the file is executed."""
-    path = Path(path)
-    saved = SavedPolicy.load(runs.RunFolder(path).policy_file if path.is_dir() else path)
+    saved = SavedPolicy.load(path)
     return AGENTS[saved.config.algorithm].from_policy(saved)
 
 

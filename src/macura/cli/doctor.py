@@ -16,6 +16,7 @@ from macura import runs
 from macura.cli import arguments
 from macura.training import memory
 
+EXTRAS = ("dm-control", "shimmy", "wandb", "ray", "onnx", "onnxruntime")
 RENDERERS = ("egl", "osmesa", "glfw")
 SECONDS_TO_DRAW = 60
 
@@ -68,7 +69,7 @@ def examine() -> dict[str, dict[str, Any]]:
 
 def versions() -> dict[str, str]:
     """Python, this package and what it stands on; `none` for an extra that is not installed."""
-    extras = {name: _version(name) for name in ("dm-control", "shimmy", "wandb", "ray")}
+    extras = {name: _version(name) for name in EXTRAS}
     return (
         {"python": platform.python_version(), "commit": runs.commit() or "unknown"} | extras | runs.versions()
     )

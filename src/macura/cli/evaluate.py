@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import tyro
 
-from macura import runs
 from macura.cli import arguments, settings
 from macura.core import Stream, UserError, host_seed
 from macura.envs import Bridge, EnvConfig, Task
@@ -57,8 +56,7 @@ def run(argv: Sequence[str]) -> int:
         Arguments, arguments.Line(line.words, own), "evaluate", "a run folder or policy file"
     )
     _refuse(asked)
-    path = Path(asked.run)
-    saved = SavedPolicy.load(runs.RunFolder(path).policy_file if path.is_dir() else path)
+    saved = SavedPolicy.load(asked.run)
     given = settings.changes(saved.config, settings.in_full(about_env))
     config = override(saved.config, given)
     seed = config.seed if asked.seed is None else asked.seed

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 COMMANDS: Mapping[str, str] = {
     "train": "train MACURA, MBPO, M2AC or SAC on an environment",
     "evaluate": "run whole episodes of a trained policy",
+    "export": "write a trained policy as an ONNX graph, for other programs",
     "plot": "draw the learning curves of runs",
     "study": "run experiments of the paper, here or on a Ray cluster",
     "report": "write the results of studies as one web page",

@@ -10,6 +10,9 @@ from jaxtyping import Array, Float
 from macura.core import PRNGKey
 from macura.nn.initialisers import Initialiser
 
+STANDARDISE_EPSILON = 1e-5
+"""Added to the variance where hidden layers are normalised."""
+
 Activation = Callable[[Float[Array, "..."]], Float[Array, "..."]]
 
 
@@ -51,7 +54,7 @@ def apply(
 def standardise(x: Float[Array, "*batch width"]) -> Float[Array, "*batch width"]:
     """(x - mean) / sqrt(var + 1e-5) over the last axis: layer normalisation without parameters."""
     centred = x - x.mean(-1, keepdims=True)
-    return centred * jax.lax.rsqrt(jnp.square(centred).mean(-1, keepdims=True) + 1e-5)
+    return centred * jax.lax.rsqrt(jnp.square(centred).mean(-1, keepdims=True) + STANDARDISE_EPSILON)
 
 
 def member(ensemble: MLP, index: int | Array) -> MLP:

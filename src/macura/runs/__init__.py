@@ -3,6 +3,7 @@
 Knows nothing of training or of compiled programs: it is given trees of arrays, dictionaries and paths.
 """
 
+from macura.runs import onnx_file as onnx_file
 from macura.runs import policy_file as policy_file
 from macura.runs.checkpoints import Checkpoints as Checkpoints
 from macura.runs.checkpoints import Restored as Restored

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from macura import runs, sac
 from macura.core import UserError
 from macura.envs import Bridge, Piece, Spaces
-from macura.nn import MLP
+from macura.nn import MLP, mlp
 from macura.training.codec import from_dict, to_dict
 from macura.training.config import RunConfig
 
@@ -72,9 +72,23 @@ class SavedPolicy:
         arrays = layers | {"low": self.low, "high": self.high}
         runs.policy_file.save(path, arrays, to_dict(self.config), self.spaces.to_json())
 
+    def export(self, path: str | Path) -> None:
+        """Write the deterministic policy, `to_env` included, as an ONNX graph."""
+        actor = self.policy.actor
+        layers = [(np.asarray(w), np.asarray(b)) for w, b in zip(actor.weights, actor.biases, strict=True)]
+        weight, bias = layers.pop()
+        layers.append((weight[:, : self.act_dim], bias[: self.act_dim]))  # the mean; the rest is the log-std
+        epsilon = mlp.STANDARDISE_EPSILON if self.config.sac.normalises_actor else None
+        controller = runs.onnx_file.Controller(layers, epsilon, self.low, self.high)
+        version = runs.versions().get("macura", "unknown")
+        about = {"macura_version": version, "env_id": self.config.env.id, "algorithm": self.config.algorithm}
+        runs.onnx_file.save(path, controller, about)
+
     @classmethod
     def load(cls, path: str | Path) -> "SavedPolicy":
-        """Read a policy file; nothing in it is executed."""
+        """Read a policy file, or the best policy of a run folder; nothing in it is executed."""
+        path = Path(path)
+        path = runs.RunFolder(path).policy_file if path.is_dir() else path
         arrays, config, spaces = runs.policy_file.load(path)
         layers = sum(name.startswith("weight") for name in arrays)
         try:

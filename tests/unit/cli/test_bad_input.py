@@ -99,7 +99,7 @@ WRONG = {
     "folder below a file": (f"train {SMALL} --out odd_envs.py/run", "choose a folder that you may write to"),
     "damaged configuration of a run": ("train --resume torn_run", "config.json is damaged"),
     "wandb that is not installed": (f"train {SMALL} --wandb", 'pip install "macura[wandb]"'),
-    # evaluate, plot and check
+    # evaluate, export, plot and check
     "policy cut short": ("evaluate cut.safetensors", "is not a policy file, cut short, or damaged"),
     "no policy": ("evaluate absent.safetensors", "there is no policy file absent.safetensors"),
     "nothing to evaluate": ("evaluate", "`macura evaluate` needs a run folder or policy file"),
@@ -108,6 +108,11 @@ WRONG = {
     "policy of another task": (
         "evaluate done_run --env InvertedPendulum-v5",
         "it was trained on Pendulum-v1",
+    ),
+    "nothing to export": ("export", "`macura export` needs a run folder or policy file"),
+    "graph over a policy": (
+        "export done_run --out done_run/policy.safetensors",
+        "is no name for an ONNX graph; give a file such as policy.onnx",
     ),
     "nothing to plot": ("plot thesis", "nothing to plot"),
     "metric with a typo": ("plot done_run --metric sac/alfa", "Did you mean 'sac/alpha'?"),
