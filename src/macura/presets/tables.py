@@ -190,20 +190,13 @@ def default(algorithm: str, task: str | None) -> Numbers:
     """Our numbers for any task: 256-wide networks, and nothing that had to be tuned to the task.
 
     xi = 1 is where the paper says to begin on a new task; the target entropy is SAC's own, minus the number of
-    actions. The agent is the same for all four algorithms. What departs from the paper, by the evidence in
-    `results/first-look`: critics of this width diverge on some seeds without layer normalisation; refits on few rows
-    need a fewest number of steps; and kappa, averaged over the last 20 rounds, forgets the first ones, which a warm-up
-    of 500 steps instead of 5000 leaves far too unsure.
+    actions. What departs from the paper, by the evidence in `results/first-look`: critics of this width diverge on
+    some seeds without layer normalisation; refits on few rows need a fewest number of steps; and kappa, averaged over
+    the last 20 rounds, forgets the first ones, which a warm-up of 500 steps instead of 5000 leaves far too unsure.
     """
     if algorithm == "sac":
         return Numbers(
-            steps=100_000,
-            width=256,
-            layer_norm="critics",
-            target_entropy=None,
-            updates=1,
-            exploration="white",
-            warmup_steps=1000,
+            steps=100_000, width=256, target_entropy=None, updates=1, exploration="white", warmup_steps=1000
         )
     return Numbers(
         steps=50_000,

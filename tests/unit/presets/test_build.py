@@ -138,11 +138,3 @@ def test_refused_in_one_line(arguments, answer):
     with pytest.raises(UserError) as caught:
         presets.build(**({"algorithm": "macura"} | arguments))
     assert answer in str(caught.value) and "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("preset", ["default", "laptop", "quick"])
-def test_our_presets_give_all_algorithms_the_same_agent(preset):
-    """What a task tunes for an algorithm may differ; the networks and how they are trained may not."""
-    agents = [presets.build(algorithm, "Hopper-v5", preset=preset).sac for algorithm in presets.ALGORITHMS]
-    names = ("width", "hidden_layers", "layer_norm", "learning_rate", "batch_size", "discount", "target_rate")
-    assert len({tuple(getattr(agent, name) for name in names) for agent in agents}) == 1
