@@ -104,3 +104,16 @@ def test_a_refit_that_diverges_is_told_by_step_and_output_and_the_run_goes_on(tm
     assert told[0].startswith("warning: the model diverged in the refit of round ")
     assert "(step 6) (" in told[0]
     assert told[0].endswith("reward); it goes on from its earlier weights")
+
+
+def test_what_ended_a_run_is_told_although_its_networks_went_with_it(tmp_path, monkeypatch):
+    """A program that fails on the device has taken the memory of what was donated to it."""
+
+    def improve(session):
+        jax.tree.map(lambda leaf: leaf.delete(), session.state.learner)
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(Session, "improve", improve)
+    with pytest.raises(MemoryError, match="no room"):
+        main(command("sac", tmp_path / "run"))
+    assert runs.RunFolder(tmp_path / "run").read_manifest()["message"] == "MemoryError: no room"

@@ -86,6 +86,9 @@ def fit(
     split_key, epoch_key = jax.random.split(key)
     inputs, targets, data = prepare(config, outputs, everything, count)
     split = draw_split(config, count, everything.reward.shape[0], split_key)
+    fewest_steps = jnp.where(
+        split.train > 0, config.fewest_steps, 0
+    )  # without rows to train on, no step comes
     before = score(config, outputs, model.parameters, data, split)
     start = Progress(
         parameters=model.parameters,
@@ -103,7 +106,7 @@ def fit(
 
     def goes_on(progress: Progress) -> Bool[Array, ""]:
         affordable = config.gradient_steps is None or progress.steps < config.gradient_steps
-        patient = (progress.stale < config.patience) | (progress.stale_steps < config.fewest_steps)
+        patient = (progress.stale < config.patience) | (progress.stale_steps < fewest_steps)
         return patient & affordable & jnp.all(progress.finite)
 
     def epoch(progress: Progress) -> Progress:

@@ -24,7 +24,7 @@ class RolloutConfig:
     penalty: float = 0.0
     """Stored rewards are lowered by this times the uncertainty."""
     chunk: int | None = None
-    """Rows imagined at once; none: 1024 on a CPU (its cache), 32768 elsewhere."""
+    """Rows imagined at once; none: 512 on a CPU (its cache), 32768 elsewhere."""
 
     def __post_init__(self) -> None:
         if self.rollouts < 1:

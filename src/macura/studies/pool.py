@@ -63,6 +63,8 @@ class Pool:
         """Do all jobs; yields what happens, and None now and then when nothing does."""
         waiting = deque(jobs)
         for _ in range(min(self.processes, len(waiting))):
+            if self._stopping:
+                break
             yield self._give(self._hire(), waiting.popleft())
         while any(worker.job for worker in self._workers):
             ready = self._selector.select(TICK)

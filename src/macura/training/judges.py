@@ -109,7 +109,7 @@ def _called_back(function: Callable[..., Any], like: Array) -> Callable[..., Any
     import numpy as np
 
     def on_host(*arguments: Any) -> Any:
-        return np.asarray(function(*map(np.asarray, arguments)), like.dtype)
+        return np.asarray(function(*map(np.array, arguments)), like.dtype)
 
     def compiled(*arguments: Array) -> Array:
         result = jax.ShapeDtypeStruct(arguments[0].shape[:-1], like.dtype)

@@ -64,7 +64,7 @@ def _train(config: RunConfig, task: Task, session: Session, folder: runs.RunFold
     except BaseException as cause:
         status = "interrupted" if isinstance(cause, Interrupted | KeyboardInterrupt) else "failed"
         expected = isinstance(cause, Interrupted | RunError)
-        with suppress(RunError):  # the first failure is the one to tell of
+        with suppress(Exception):  # the first failure is the one to tell of
             folder.end(status, str(cause) if expected else f"{type(cause).__name__}: {cause}")
         raise
     else:

@@ -75,7 +75,7 @@ class Session:
             try:
                 yield
             except BaseException:
-                with suppress(RunError):  # the first failure is the one to tell of
+                with suppress(Exception):  # the first failure is the one to tell of
                     self.write_policies()
                 raise
 

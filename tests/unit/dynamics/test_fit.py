@@ -155,7 +155,7 @@ def test_learns_what_the_data_say_and_how_noisy_they_are() -> None:
     model = dynamics.init(config, OUTPUTS, jax.random.key(0))
     for k in range(3):
         model, info = fit(config, OUTPUTS, model, everything, jnp.int32(CAPACITY), jax.random.key(k))
-    prediction = dynamics.predict(config, OUTPUTS, model, everything.obs, everything.action)
+    prediction = dynamics.predict(OUTPUTS, model, everything.obs, everything.action)
     change = np.asarray(everything.next_obs - everything.obs)
     assert np.mean((np.asarray(prediction.gaussians.mean)[..., :2] - change) ** 2) < 0.02 * np.var(change)
     std = np.exp(0.5 * np.asarray(prediction.gaussians.logvar)[..., 2]).mean()
@@ -178,7 +178,7 @@ def test_normalised_targets_predict_in_the_units_of_the_environment(targets: Any
     model = dynamics.init(config, OUTPUTS, jax.random.key(0))
     for k in range(3):
         model, _ = fit(config, OUTPUTS, model, everything, jnp.int32(CAPACITY), jax.random.key(k))
-    prediction = dynamics.predict(config, OUTPUTS, model, everything.obs, everything.action)
+    prediction = dynamics.predict(OUTPUTS, model, everything.obs, everything.action)
     next_obs, reward = dynamics.to_transition(
         config, OUTPUTS, everything.obs, jnp.mean(prediction.gaussians.mean, axis=0)
     )
@@ -216,7 +216,7 @@ def test_the_learned_probability_of_an_end_is_calibrated() -> None:
     model = dynamics.init(config, outputs, jax.random.key(0))
     model, _ = fit(config, outputs, model, ending(0, 4096)[0], jnp.int32(4096), jax.random.key(1))
     new, chance = ending(1, 30_000)
-    logits = dynamics.predict(config, outputs, model, new.obs, new.action).termination
+    logits = dynamics.predict(outputs, model, new.obs, new.action).termination
     assert logits is not None
     predicted = np.asarray(jnp.mean(jax.nn.sigmoid(logits), axis=0))
     assert np.abs(predicted - chance).mean() < 0.04
@@ -275,3 +275,12 @@ def test_soft_bounds() -> None:
     bounded = soft_bound(raw, jnp.array([-10.0]), jnp.array([0.5]))[:, 0]
     expected = [-9.999955, -9.306867, -4.997336, -0.474004, -0.193092, 0.421140]
     np.testing.assert_allclose(bounded, expected, rtol=2e-6)
+
+
+@pytest.mark.timeout(120)
+def test_a_single_row_ends_a_refit_that_waits_for_steps() -> None:
+    """It validates, so nothing is left to train on, and the fewest steps would never come."""
+    model = dynamics.init(CONFIG, OUTPUTS, jax.random.key(0))
+    fitted, info = refit(model, 1, 0, replace(CONFIG, fewest_steps=50))
+    assert int(info["model/gradient_steps"]) == 0
+    jax.tree.map(np.testing.assert_array_equal, fitted.parameters, model.parameters)

@@ -84,6 +84,17 @@ def test_an_interrupt_stops_running_runs_and_begins_no_other(jobs):
     assert not todo[1].folder.exists()
 
 
+def test_an_interrupt_while_processes_are_started_begins_no_other(jobs):
+    todo = jobs(2)
+    with Pool(2, work="fake_work:waits") as pool:
+        events = pool.run(todo)
+        assert next(events).kind == "started"
+        pool.interrupt()
+        later = [event for event in events if event is not None]
+    assert [(event.job, event.kind) for event in later] == [(todo[0], "ended")]
+    assert not todo[1].folder.exists()
+
+
 def test_when_the_pool_is_killed_its_runs_stop_as_if_interrupted(jobs):
     """Nobody is left behind who would go on training unseen, or hold on to the folder."""
     (one,) = jobs(1)

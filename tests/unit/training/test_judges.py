@@ -76,6 +76,17 @@ def test_a_function_given_in_python(function):
     assert jax.jit(terminate)(OBS).tolist() == [False, True]
 
 
+def test_a_numpy_function_may_write_into_what_it_is_given():
+    def shifted(next_obs):
+        next_obs -= np.float32(0.7)
+        return low_in_numpy(next_obs + 0.7)
+
+    def in_numpy(next_obs):
+        return shifted(next_obs) if isinstance(next_obs, np.ndarray) else np.asarray(next_obs)
+
+    assert jax.jit(judged(Judges(terminate=in_numpy)).terminate)(OBS).tolist() == [False, True]
+
+
 def test_functions_by_name(tmp_path, monkeypatch):
     (tmp_path / "my_judges.py").write_text(
         "def ends(next_obs):\n    return next_obs[..., 0] < 0.7\n\n\n"
