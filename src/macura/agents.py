@@ -2,9 +2,9 @@
 
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import is_dataclass, replace
+from dataclasses import is_dataclass
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, SupportsInt, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from macura import presets, runs
 from macura.core import Stream, UserError, host_rng
 from macura.envs import EnvConfig, Task
-from macura.training import Judges, RunConfig, SavedPolicy, run, to_dict
+from macura.training import Judges, RunConfig, SavedPolicy, override, run, to_dict
 
 Array = NDArray[Any]
 
@@ -40,7 +40,7 @@ class Agent:
         self,
         env: Any,
         *,
-        seed: int = 0,
+        seed: SupportsInt = 0,
         preset: str = "default",
         termination: Callable[..., Any] | str | None = None,
         reward: Callable[..., Any] | str | None = None,
@@ -48,18 +48,18 @@ class Agent:
     ) -> None:
         given = None if isinstance(env, str | EnvConfig) else env
         where = env if isinstance(env, EnvConfig) else EnvConfig(id=env if given is None else _name_of(env))
-        changes = _dotted(settings)
+        changes = {"seed": seed, **_dotted(settings)}
         for name, function in (("termination", termination), ("reward", reward)):
             if function is not None:
                 changes[f"imagination.{name}"] = function if isinstance(function, str) else _path_of(function)
-        self.config = presets.build(self.algorithm, where, preset=preset, seed=seed, overrides=changes)
+        self.config = presets.build(self.algorithm, where, preset=preset, overrides=changes)
         self._task = Task(self.config.env, given)
         self._judges = Judges(
             terminate=None if isinstance(termination, str) else termination,
             reward=None if isinstance(reward, str) else reward,
         )
         self._policy: SavedPolicy | None = None
-        self._rng = host_rng(seed, Stream.PREDICT)
+        self._rng = host_rng(self.config.seed, Stream.PREDICT)
 
     def __repr__(self) -> str:
         trained = "not trained" if self._policy is None else "trained"
@@ -67,14 +67,14 @@ class Agent:
         return f"<{type(self).__name__}({where}): {trained}>"
 
     def learn(
-        self: A, total_steps: int | None = None, out: str | Path | None = None, progress: bool = True
+        self: A, total_steps: int | float | None = None, out: str | Path | None = None, progress: bool = True
     ) -> A:
         """Train for `total_steps` environment steps; afterwards the agent acts by its best policy by evaluation.
 
         `out` is the folder of the run: metrics, checkpoints, policies. Repeating the call after an interruption goes
         on where it stopped; a finished folder is never overwritten. Without `out` nothing is left on disk.
         """
-        config = self.config if total_steps is None else replace(self.config, steps=total_steps)
+        config = self.config if total_steps is None else override(self.config, {"steps": total_steps})
         if out is not None:
             return self._train(config, Path(out), progress)
         with tempfile.TemporaryDirectory(prefix="macura-") as folder:

@@ -7,6 +7,7 @@ from gymnasium import spaces
 
 import macura
 from macura.core import UserError
+from macura.rollout import Ranked
 from macura.sac import SACConfig
 
 TINY = {"preset": "quick", "warmup_steps": 4, "epoch_steps": 6, "sac": {"width": 8, "batch_size": 4}}
@@ -88,6 +89,30 @@ def test_settings_in_every_form_mean_the_same():
     assert configs[0] == configs[1]
 
 
+def test_numbers_may_be_those_of_numpy():
+    config = macura.SAC(
+        "Pendulum-v1", seed=np.int64(3), sac={"width": np.int32(8), "discount": np.float32(1)}
+    ).config
+    assert (config.seed, config.sac.width, config.sac.discount) == (3, 8, 1.0)
+    assert [type(value) for value in (config.seed, config.sac.width, config.sac.discount)] == [
+        int,
+        int,
+        float,
+    ]
+
+
+def test_steps_may_be_a_round_float():
+    agent = macura.SAC(Arm, **TINY).learn(total_steps=1e1, progress=False)
+    assert agent.predict(Arm().reset(seed=0)[0])[0].shape == (2, 1)
+
+
+def test_a_kind_is_named_as_in_a_file_or_by_its_group():
+    rollouts = [{"gate": {"kind": "ranked", "stop": True}}, {"gate": "ranked", "gate.stop": True}]
+    configs = [macura.MACURA("Pendulum-v1", imagination={"rollout": rollout}).config for rollout in rollouts]
+    assert configs[0].imagination.rollout.gate == Ranked(stop=True)
+    assert configs[0] == configs[1]
+
+
 def test_an_agent_says_what_it_is(trained):
     assert repr(trained).endswith("preset='quick', seed=3): trained>")
     assert (
@@ -104,6 +129,14 @@ WRONG = {
     "no steps": (lambda: macura.SAC("Pendulum-v1").learn(0), "steps is 0"),
     "nothing to load": (lambda: macura.load("absent"), "no policy file absent"),
     "not an environment": (lambda: macura.SAC(5), "A int is not an environment"),
+    "half a step": (
+        lambda: macura.SAC("Pendulum-v1").learn(10.5),
+        "steps is 10.5, but must be a whole number",
+    ),
+    "algorithm of another class": (
+        lambda: macura.SAC("Pendulum-v1", algorithm="mbpo"),
+        "choose it by the class",
+    ),
     "unknown preset": (lambda: macura.SAC("Pendulum-v1", preset="pape"), "Did you mean 'paper'?"),
 }
 

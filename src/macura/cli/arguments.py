@@ -8,7 +8,8 @@ import dataclasses
 import difflib
 import re
 import typing
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -167,6 +168,17 @@ def dotted(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
         else:
             flat[key] = value
     return flat
+
+
+@contextmanager
+def writing(out: str | Path) -> Generator[None]:
+    """Turn what the system refuses to write into a line for the user."""
+    try:
+        yield
+    except OSError as error:
+        raise UserError(
+            f"Cannot write {out} ({error.strerror or error}); give a place that you may write to."
+        ) from error
 
 
 def print_help(cls: type[Any], command: str, description: str, default: Any = None) -> None:

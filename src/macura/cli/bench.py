@@ -57,8 +57,9 @@ def run(argv: Sequence[str]) -> int:
         found["torch"] = beside_torch(asked.torch_python or sys.executable, size)
     print(bench.table(found))
     if out is not None:
-        out.write_text(report.to_json(found), encoding="utf-8")
-        out.with_suffix(".md").write_text(bench.table(found) + "\n", encoding="utf-8")
+        with arguments.writing(out):
+            out.write_text(report.to_json(found), encoding="utf-8")
+            out.with_suffix(".md").write_text(bench.table(found) + "\n", encoding="utf-8")
     return 0
 
 

@@ -72,7 +72,8 @@ def film(saved: SavedPolicy, env: EnvConfig, seed: int, out: Path) -> None:
     import imageio.v2
 
     _choose_renderer()
-    out.parent.mkdir(parents=True, exist_ok=True)
+    with arguments.writing(out):
+        out.parent.mkdir(parents=True, exist_ok=True)
     Task(env).make().close()  # what goes wrong from here on has to do with pictures
     try:
         with warnings.catch_warnings():

@@ -32,7 +32,8 @@ def run(argv: Sequence[str]) -> int:
     asked = arguments.parse(Arguments, line, "plot", "one or more run folders")
     paths = [Path(name) for name in asked.runs]
     out = Path(asked.out) if asked.out else _default_out(paths)
-    drawn = curves.plot(paths, out, asked.metric)
+    with arguments.writing(out):
+        drawn = curves.plot(paths, out, asked.metric)
     for note in drawn.notes:
         print(f"note: {note}", file=sys.stderr)
     for file in drawn.files:

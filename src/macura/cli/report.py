@@ -28,7 +28,8 @@ def run(argv: Sequence[str]) -> int:
         return 0
     line = arguments.take_apart(argv)
     asked = arguments.parse(Arguments, line, "report", "the folder of a study")
-    written = report.report(Path(asked.folder), Path(asked.out) if asked.out else None)
+    with arguments.writing(asked.out or asked.folder):
+        written = report.report(Path(asked.folder), Path(asked.out) if asked.out else None)
     for note in written.notes:
         print(f"note: {note}", file=sys.stderr)
     for file in (written.page, *written.files):

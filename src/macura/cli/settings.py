@@ -9,7 +9,7 @@ from typing import Any, cast
 from macura.cli.arguments import flag, nearest, scalar
 from macura.core import UserError
 from macura.training import choices, override, to_dict
-from macura.training.codec import keys
+from macura.training.codec import hint_of, keys, without_kind
 
 SHORT: Mapping[str, str] = {
     "env": "env.id",
@@ -38,7 +38,7 @@ def changes(config: Any, settings: Mapping[str, Any], prefix: str = "") -> dict[
     Which keys there are may depend on the settings themselves: another kind of gate has other settings. `prefix`
     is what flags have in front of these keys.
     """
-    settings = {_of_kind(config, key): value for key, value in settings.items()}
+    settings = {without_kind(config, key): value for key, value in settings.items()}
     shape, found = config, dict[str, Any]()
     for _, level in itertools.groupby(sorted(settings, key=_depth), _depth):
         before = shape
@@ -48,12 +48,6 @@ def changes(config: Any, settings: Mapping[str, Any], prefix: str = "") -> dict[
                 shape = None
         shape = before if shape is not None else override(config, found)
     return found
-
-
-def _of_kind(config: Any, key: str) -> str:
-    """A file says which kind a group is by `kind` in it, a flag by the name of the group."""
-    group = key.removesuffix(".kind")
-    return group if len(choices(hint_of(config, group))) > 1 else key
 
 
 def _depth(key: str) -> int:
@@ -73,17 +67,6 @@ def _value(config: Any, key: str, value: Any, prefix: str) -> Any:
             f"{flag(key)} is a group of settings; set one of them, such as {flag(f'{key}.{example}')}."
         )
     return value
-
-
-def hint_of(config: Any, key: str) -> Any:
-    """The type of the field at a dotted key; None where this configuration has no such field."""
-    *parents, last = key.split(".")
-    place = config
-    for name in parents:
-        place = getattr(place, name, None)
-    if not dataclasses.is_dataclass(place) or isinstance(place, type):
-        return None
-    return typing.get_type_hints(type(place)).get(last)
 
 
 def choice_fields(config: Any, prefix: str = "") -> dict[str, tuple[str, list[str]]]:

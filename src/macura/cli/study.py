@@ -93,7 +93,8 @@ def _tasks(asked: Arguments) -> tuple[str, ...]:
 def _declare(asked: Arguments, study: declare.Study, runs: Sequence[declare.Entry]) -> None:
     typed = declare.command(study, asked.scale, asked.seeds, _tasks(asked))
     place = list(catalogue.STUDIES).index(study.name)
-    declare.write(study, asked.scale, Path(asked.out), runs, typed, place)
+    with arguments.writing(asked.out):
+        declare.write(study, asked.scale, Path(asked.out), runs, typed, place)
 
 
 def _executor(asked: Arguments) -> "AbstractContextManager[Executor]":

@@ -18,8 +18,6 @@ from macura.training import Interrupted, RunConfig, from_dict, memory, override,
 from macura.training import run as train
 
 DEFAULT_ALGORITHM = "macura"
-LEADING = ("algorithm", "preset", "env.id")
-"""Settings that decide what all the others are by default."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,10 +80,12 @@ def configure(given: Mapping[str, Any]) -> RunConfig:
     """The configuration of a new run: preset, then file, then flags."""
     algorithm, preset, env = (
         str(given.get(key, default))
-        for key, default in zip(LEADING, (DEFAULT_ALGORITHM, "default", presets.DEFAULT_ENV), strict=True)
+        for key, default in zip(
+            presets.CHOSEN_FIRST, (DEFAULT_ALGORITHM, "default", presets.DEFAULT_ENV), strict=True
+        )
     )
     start = presets.build(algorithm, env, preset)
-    rest = {key: value for key, value in given.items() if key not in LEADING}
+    rest = {key: value for key, value in given.items() if key not in presets.CHOSEN_FIRST}
     return presets.build(algorithm, env, preset, overrides=settings.changes(start, rest))
 
 

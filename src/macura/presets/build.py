@@ -22,6 +22,8 @@ PRESETS: Mapping[str, Callable[[str, Any], tables.Numbers]] = {
     "paper_stochastic": partial(tables.paper, stochastic=True),
     "published": tables.published,
 }
+CHOSEN_FIRST = ("algorithm", "preset", "env.id")
+"""Settings that decide what all the others are by default."""
 NEEDS_TASK = ("paper", "paper_stochastic", "published")
 
 
@@ -48,10 +50,15 @@ def build(
             f"The preset 'paper_stochastic' is a table of m2ac, not of {algorithm}; try --preset paper."
         )
     config = ALGORITHMS[algorithm](PRESETS[preset](algorithm, task))
-    config = dataclasses.replace(config, preset=preset, env=where, seed=seed)
-    if steps is not None:
-        config = dataclasses.replace(config, steps=steps)
-    config = override(config, overrides or {})
+    config = dataclasses.replace(config, preset=preset, env=where)
+    changes = {"seed": seed, **({} if steps is None else {"steps": steps}), **(overrides or {})}
+    for name in CHOSEN_FIRST:
+        if name in changes:
+            raise UserError(
+                f"{name} decides what all other settings are by default and cannot be one of them;"
+                " choose it by the class, preset= or env= itself."
+            )
+    config = override(config, changes)
     return dataclasses.replace(config, env=resolve(config.env))
 
 

@@ -11,6 +11,8 @@ import typing
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
+import numpy as np
+
 from macura.core import UserError, did_you_mean
 
 T = TypeVar("T")
@@ -48,10 +50,11 @@ def override(config: T, changes: Mapping[str, Any]) -> T:
     """The configuration with dotted keys replaced: `{"sac.width": 512, "imagination.rollout.gate": "ranked"}`.
 
     Naming another kind for a field that holds one of several dataclasses starts from that kind's defaults. A value
-    may be a dataclass itself.
+    may be a dataclass itself; the kind may also be named as a file does, `imagination.rollout.gate.kind`.
     """
     data = to_dict(config)
-    for dotted, value in sorted(changes.items(), key=lambda item: item[0].count(".")):
+    named = {without_kind(config, key): value for key, value in changes.items()}
+    for dotted, value in sorted(named.items(), key=lambda item: item[0].count(".")):
         *parents, last = dotted.split(".")
         place: Any = data
         for name in parents:
@@ -62,19 +65,33 @@ def override(config: T, changes: Mapping[str, Any]) -> T:
                 f"There is no setting {dotted!r} here.{did_you_mean(dotted, known)}"
                 " `macura train --help` lists all settings."
             )
-        before: Any = place[last]
+        is_choice = len(choices(hint_of(config, dotted))) > 1
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            value = {"kind": kind_of(type(value)), **to_dict(value)} if _is_choice(before) else to_dict(value)
-        is_choice = _is_choice(before) and isinstance(value, str)
-        place[last] = {"kind": value} if is_choice else value
-        if is_choice:  # fill in the defaults of the new kind, so that deeper keys find their place
-            data = to_dict(from_dict(type(config), data))
+            value = {"kind": kind_of(type(value)), **to_dict(value)} if is_choice else to_dict(value)
+        if is_choice and isinstance(value, str):
+            place[last] = {"kind": value}
+            config = from_dict(type(config), data)
+            data = to_dict(config)  # with the defaults of the new kind, so that deeper keys find their place
+        else:
+            place[last] = value
     return from_dict(type(config), data)
 
 
-def _is_choice(encoded: Any) -> bool:
-    """Whether these are the settings of one of several dataclasses."""
-    return isinstance(encoded, dict) and "kind" in encoded
+def without_kind(config: Any, key: str) -> str:
+    """A file says which kind a group is by `kind` in it, a keyword or a flag by the name of the group."""
+    group = key.removesuffix(".kind")
+    return group if len(choices(hint_of(config, group))) > 1 else key
+
+
+def hint_of(config: Any, key: str) -> Any:
+    """The type of the field at a dotted key; None where this configuration has no such field."""
+    *parents, last = key.split(".")
+    place = config
+    for name in parents:
+        place = getattr(place, name, None)
+    if not dataclasses.is_dataclass(place) or isinstance(place, type):
+        return None
+    return typing.get_type_hints(type(place)).get(last)
 
 
 def keys(data: Mapping[str, Any], where: str = "") -> Iterator[str]:
@@ -106,6 +123,7 @@ def _encode(value: Any, hint: Any) -> Any:
 
 def _decode(hint: Any, value: Any, where: str) -> Any:
     members = _members(hint)
+    value = value.item() if isinstance(value, np.generic) else value
     if value is None and type(None) in members:
         return None
     dataclasses_ = choices(hint)

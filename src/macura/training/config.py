@@ -10,7 +10,7 @@ from macura.exploration import ExplorationKind
 from macura.replay import MixtureConfig, RingConfig
 from macura.rollout import RolloutConfig
 from macura.sac import SACConfig
-from macura.training.updates import FixedUpdates, UpdateRule
+from macura.training.updates import FixedUpdates, ProportionalUpdates, UpdateRule
 
 
 @dataclass(frozen=True)
@@ -96,6 +96,11 @@ class RunConfig:
                 raise UserError(
                     f"{name} is {getattr(self, name)}, but must be at least 1; leave --{flag} out for its default."
                 )
+        if self.imagination is None and isinstance(self.updates, ProportionalUpdates):
+            raise UserError(
+                "updates are proportional to imagined data, but imagination is none, so nothing would be learned;"
+                " choose --algorithm sac, or --updates fixed_updates."
+            )
         if self.warmup_steps < 0:
             raise UserError(
                 f"warmup_steps is {self.warmup_steps}, but cannot be negative; try --warmup-steps 1000."

@@ -120,6 +120,16 @@ WRONG = {
         "plot done_run --out curves.pdf",
         "figures are PNG and SVG; try --out curves.png",
     ),
+    "figure below a file": (
+        "plot done_run --out odd_envs.py/curves.png",
+        "Cannot write odd_envs.py/curves.png",
+    ),
+    "film below a file": (
+        "evaluate done_run --video odd_envs.py/film.mp4",
+        "Cannot write odd_envs.py/film.mp4",
+    ),
+    "study below a file": ("study kappa --out odd_envs.py/studies", "Cannot write odd_envs.py/studies"),
+    "no model for MACURA": ("train --imagination none", "nothing would be learned; choose --algorithm sac"),
     "checking nothing that exists": ("check Hoper-v5", "Did you mean 'Hopper-v5'?"),
     "checking no steps": ("check Pendulum-v1 --steps 0", "--steps is 0, but must be at least 1"),
 }

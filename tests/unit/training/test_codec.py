@@ -7,6 +7,7 @@ from typing import Literal
 import pytest
 
 from macura.core import UserError
+from macura.replay import MixtureConfig
 from macura.rollout import FixedHorizon, KeepAll, LinearHorizon, Ranked, Threshold
 from macura.training import (
     FixedUpdates,
@@ -52,6 +53,13 @@ def test_one_of_several_is_named_by_its_kind():
     for kind, gate in gates.items():
         assert override(FULL, {"imagination.rollout.gate": kind}).imagination.rollout.gate == gate
         assert codec.kind_of(type(gate)) == kind
+
+
+def test_a_field_called_kind_is_no_choice_of_kinds():
+    mixture = override(FULL, {"imagination.mixture.kind": "within_batch"}).imagination.mixture
+    assert mixture == MixtureConfig(kind="within_batch")
+    with pytest.raises(UserError, match="must be a group of settings"):
+        override(FULL, {"imagination.mixture": 5})
 
 
 def test_a_new_kind_starts_from_its_own_defaults_and_takes_deeper_keys():
