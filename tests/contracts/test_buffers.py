@@ -26,9 +26,9 @@ def ring_kind(storage):
     config = replay.RingConfig(rounds_kept=3, evict_by_age=False, storage=storage)
 
     def store(ring, row):
-        ring = replay.begin_round(config, ring)
+        ring = replay.begin_round(ring)
         ring = replay.append(config, ring, row[None], jnp.array([True]), CAPACITY)
-        return replay.end_round(config, ring)
+        return replay.end_round(ring)
 
     return Kind(
         lambda: replay.init_ring(config, CAPACITY, WIDTH), store, replay.trim_ring, replay.restore_ring

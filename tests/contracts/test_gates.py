@@ -95,11 +95,11 @@ def test_a_round_in_which_nothing_is_kept_ages_nothing(gate):
         def emit(ring, transition, keep):
             return replay.append(ring_config, ring, replay.pack(transition), keep, 50)
 
-        ring = replay.begin_round(ring_config, ring)
+        ring = replay.begin_round(ring)
         ring, _, _ = unroll(
             config_of(gate), step, gate.init(), starts, jnp.int32(LONGEST), jax.random.key(0), emit, ring
         )
-        return replay.end_round(ring_config, ring)
+        return replay.end_round(ring)
 
     u = jnp.tile(jnp.arange(float(ROLLOUTS)), (LONGEST, 1)) / 10
     everything = jnp.ones(u.shape, jnp.bool_)

@@ -33,7 +33,7 @@ def test_ring_is_the_list(rounds, kept, by_age):
     config = replay.RingConfig(rounds_kept=kept, evict_by_age=by_age)
     ring, oracle, number = replay.init_ring(config, CAPACITY, WIDTH), ListRing(kept, by_age), 0.0
     for limit, chunks in rounds:
-        ring = replay.begin_round(config, ring)
+        ring = replay.begin_round(ring)
         oracle.begin_round()
         for keep in chunks:
             values = [number + i for i in range(CHUNK)]
@@ -51,7 +51,7 @@ def test_ring_is_the_list(rounds, kept, by_age):
                 lives = [life for life, _ in oracle.rows]
                 expected = [lives.count(life) for life in range(1, kept + 1)]
                 assert ring.round_counts.tolist() == expected
-        ring = replay.end_round(config, ring)
+        ring = replay.end_round(ring)
         assert live(ring) == oracle.contents
         assert 0 <= int(ring.start) < CAPACITY
 
@@ -60,7 +60,7 @@ def test_ring_of_one_round_forgets_everything_at_the_first_row_of_the_next():
     config = replay.RingConfig(rounds_kept=1)
     ring = replay.init_ring(config, 4, 1)
     for values, expected in (([1.0, 2.0], [1, 2]), ([], [1, 2]), ([3.0], [3])):
-        ring = replay.begin_round(config, ring)
+        ring = replay.begin_round(ring)
         rows = jnp.asarray(values + [0.0] * (2 - len(values)))[:, None]
         ring = append(config, ring, rows, jnp.arange(2) < len(values), 4)
         assert live(ring) == expected

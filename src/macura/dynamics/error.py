@@ -23,7 +23,7 @@ def error(
     cross-entropy of its probability.
     """
     rows = jnp.maximum(jnp.sum(valid), 1)
-    prediction = predict(config, outputs, model, transitions.obs, transitions.action)
+    prediction = predict(outputs, model, transitions.obs, transitions.action)
     happened = transitions.next_obs - transitions.obs if config.targets == "delta" else transitions.next_obs
     if outputs.reward:
         happened = jnp.concatenate([happened, transitions.reward[:, None]], axis=-1)

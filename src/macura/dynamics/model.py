@@ -70,7 +70,6 @@ def init(config: ModelConfig, outputs: Outputs, key: PRNGKey) -> ModelState:
 
 
 def predict(
-    config: ModelConfig,
     outputs: Outputs,
     state: ModelState,
     obs: Float[Array, "batch obs"],
@@ -82,7 +81,6 @@ def predict(
 
 
 def predict_own(
-    config: ModelConfig,
     outputs: Outputs,
     state: ModelState,
     obs: Float[Array, "member batch obs"],

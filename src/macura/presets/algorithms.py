@@ -5,7 +5,6 @@ which imagined transitions the agent may learn from, and, for MACURA, in how oft
 """
 
 from collections.abc import Callable, Mapping
-from typing import cast
 
 from macura.dynamics import ModelConfig
 from macura.presets.tables import Numbers
@@ -13,7 +12,6 @@ from macura.replay import RingConfig
 from macura.rollout import Gate, KeepAll, Ranked, RolloutConfig, Threshold
 from macura.sac import SACConfig
 from macura.training import FixedUpdates, Imagination, ProportionalUpdates, RunConfig
-from macura.training.updates import Rounding
 from macura.uncertainty import MeasureName
 
 ROUNDS_PER_EPOCH = 4
@@ -63,7 +61,7 @@ def macura(numbers: Numbers) -> RunConfig:
         scale=numbers.threshold_scale, quantile=numbers.threshold_quantile, window=numbers.threshold_window
     )
     ring = RingConfig(rounds_kept=ROUNDS_PER_EPOCH * numbers.epochs_kept, evict_by_age=True)
-    updates = ProportionalUpdates(numbers.updates, rounding=cast(Rounding, numbers.rounding))
+    updates = ProportionalUpdates(numbers.updates, rounding=numbers.rounding)
     return model_based("macura", numbers, gate, measure=numbers.measure, ring=ring, updates=updates)
 
 

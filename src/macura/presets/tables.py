@@ -13,6 +13,7 @@ from typing import Any
 from macura.exploration import ExplorationKind
 from macura.rollout import FixedHorizon, Horizon, LinearHorizon
 from macura.sac import Normalised
+from macura.training.updates import Rounding
 from macura.uncertainty import MeasureName
 
 TASKS = ("HalfCheetah", "Hopper", "Walker2d", "Ant", "Humanoid")
@@ -49,7 +50,7 @@ class Numbers:
     measure: MeasureName = "geometric_js"
     stop_unranked: bool = False
     """Of M2AC: a rollout that is not among the least uncertain stops; otherwise it may be kept again later."""
-    rounding: str = "nearest"
+    rounding: Rounding = "nearest"
     model_width: int = 200
     model_layers: int = 4
     patience: int = 5  # C
@@ -141,11 +142,8 @@ SAC: Mapping[str, dict[str, Any]] = {
 
 # Every place where the code published with the paper departs from the paper's own tables and equations.
 PUBLISHED: Mapping[tuple[str, str], dict[str, Any]] = {
-    ("macura", "HalfCheetah"): dict(),
     ("macura", "Hopper"): dict(threshold_quantile=0.90, steps=155_000),
     ("macura", "Walker2d"): dict(model_width=400),
-    ("macura", "Ant"): dict(),
-    ("macura", "Humanoid"): dict(),
     ("mbpo", "Hopper"): dict(horizon=LinearHorizon(20, 150, 1, 15), steps=155_000),
 }
 PUBLISHED_EVERYWHERE: Mapping[str, dict[str, Any]] = {

@@ -58,7 +58,7 @@ def init_ring(config: RingConfig, capacity: int, width: int) -> Ring:
     )
 
 
-def begin_round(config: RingConfig, ring: Ring) -> Ring:
+def begin_round(ring: Ring) -> Ring:
     """What is appended from now on belongs to a new round. Nothing ages before it stores something."""
     return replace(ring, round_opened=jnp.bool_(False))
 
@@ -99,7 +99,7 @@ def append(
     )
 
 
-def end_round(config: RingConfig, ring: Ring) -> Ring:
+def end_round(ring: Ring) -> Ring:
     """The round is complete; an empty ring starts over at its first row."""
     return replace(ring, start=jnp.where(ring.count > 0, ring.start, 0))
 

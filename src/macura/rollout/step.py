@@ -90,7 +90,7 @@ def all_members(
     assert config.measure is not None
     draw_key, measure_key = jax.random.split(key)
     rows = obs.shape[0]
-    prediction = dynamics.predict(model_config, outputs, model, obs, action)
+    prediction = dynamics.predict(outputs, model, obs, action)
     gaussians = prediction.gaussians
     member = jax.random.randint(draw_key, (rows,), 0, gaussians.mean.shape[0])
     own = jax.tree.map(lambda of_all: of_all[member, jnp.arange(rows)], gaussians)
@@ -124,7 +124,7 @@ def one_member(
     def deal(x: Float[Array, "batch column"]) -> Float[Array, "member share column"]:
         return x[dealt].reshape(members, share, -1)
 
-    prediction = dynamics.predict_own(model_config, outputs, model, deal(obs), deal(action))
+    prediction = dynamics.predict_own(outputs, model, deal(obs), deal(action))
 
     def collect(y: Float[Array, "member share ..."]) -> Float[Array, "batch ..."]:
         return y.reshape(members * share, *y.shape[2:])[seat]

@@ -1,6 +1,6 @@
 """Soft actor-critic's three losses and one update of everything."""
 
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
@@ -8,11 +8,9 @@ import optax
 from jaxtyping import Array, Float, Int
 
 from macura.core import Metrics, PRNGKey, Transition
-from macura.nn import MLP, mlp, xavier_uniform
+from macura.nn import MLP, descend, mlp, xavier_uniform
 from macura.sac.config import SACConfig
 from macura.sac.policy import Policy, act_with_log_prob, init_actor
-
-T = TypeVar("T")
 
 METRICS = ("sac/critic_loss", "sac/actor_loss", "sac/entropy", "sac/q_mean")
 """What `update` reports, each the mean over its batch."""
@@ -74,7 +72,7 @@ def update(
 
     target = bellman_target(config, learner, batch, epsilon[0])
     critic_loss, gradient = jax.value_and_grad(critic_objective)(learner.critics, config, batch, target)
-    critics, critic_opt = move(adam, learner.critics, gradient, learner.critic_opt)
+    critics, critic_opt = descend(adam, gradient, learner.critic_opt, learner.critics)
 
     def actor_objective(actor: MLP) -> tuple[Float[Array, ""], Float[Array, ""]]:
         """mean(alpha log pi(a|s) - min_i Q_i(s, a)), a ~ pi(.|s)."""
@@ -83,12 +81,12 @@ def update(
         return jnp.mean(alpha * log_pi - q_min(config, critics, batch.obs, action)), -jnp.mean(log_pi)
 
     (actor_loss, entropy), gradient = jax.value_and_grad(actor_objective, has_aux=True)(learner.policy.actor)
-    actor, actor_opt = move(adam, learner.policy.actor, gradient, learner.actor_opt)
+    actor, actor_opt = descend(adam, gradient, learner.actor_opt, learner.policy.actor)
 
     # The gradient of -mean(log_alpha (log pi + H)) in log_alpha, with log pi held fixed.
     alpha_gradient = entropy - target_entropy(config, batch.action.shape[-1])
     if config.fixed_alpha is None:
-        log_alpha, alpha_opt = move(adam, learner.log_alpha, alpha_gradient, learner.alpha_opt)
+        log_alpha, alpha_opt = descend(adam, alpha_gradient, learner.alpha_opt, learner.log_alpha)
     else:
         log_alpha, alpha_opt = learner.log_alpha, learner.alpha_opt
 
@@ -115,14 +113,6 @@ def update(
         "sac/q_mean": jnp.mean(target),
     }
     return learner, info
-
-
-def move(
-    adam: optax.GradientTransformation, parameters: T, gradient: T, state: optax.OptState
-) -> tuple[T, optax.OptState]:
-    """The parameters after one step of the optimiser, and what it remembers."""
-    step, state = adam.update(cast(Any, gradient), state)
-    return cast(T, optax.apply_updates(cast(Any, parameters), step)), state
 
 
 def bellman_target(

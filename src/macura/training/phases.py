@@ -178,9 +178,9 @@ def imagine(
             horizon,
             unroll_key,
             emit,
-            replay.begin_round(imagination.ring, ring),
+            replay.begin_round(ring),
         )
-        ring = replay.end_round(imagination.ring, ring)
+        ring = replay.end_round(ring)
         return ring, gate_state, info | {"rollout/fill": ring.count / ring.rows.shape[0]}
 
     return program

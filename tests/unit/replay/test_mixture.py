@@ -33,7 +33,7 @@ def ring_of(count, capacity=30, turned=0, storage="float32"):
     config = replay.RingConfig(rounds_kept=1, storage=storage)
     ring = replay.init_ring(config, capacity, WIDTH)
     for first, number in ((500, turned), (1000, count)):
-        ring = replay.begin_round(config, ring)
+        ring = replay.begin_round(ring)
         ring = replay.append(config, ring, rows(first, capacity), jnp.arange(capacity) < number, capacity)
     return ring
 

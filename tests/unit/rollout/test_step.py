@@ -33,7 +33,7 @@ def imagine(config, model_config, model, outputs=OUTPUTS, terminate=never, rewar
 def drawn_members(model_config, model, imagined):
     """Which member's mean each transition is, if the members are certain; exactly one must fit."""
     transition = imagined.transition
-    means = dynamics.predict(model_config, OUTPUTS, model, transition.obs, transition.action).gaussians.mean
+    means = dynamics.predict(OUTPUTS, model, transition.obs, transition.action).gaussians.mean
     sampled = jnp.concatenate([transition.next_obs - transition.obs, transition.reward[:, None]], axis=1)
     fits = np.asarray(jnp.max(jnp.abs(means - sampled), axis=-1) < 1e-5)
     assert (fits.sum(axis=0) == 1).all()
@@ -73,7 +73,7 @@ def test_sample_has_the_variance_of_the_member():
     config_one = RolloutConfig(rollouts=ROWS, gate=KeepAll(), measure=None)
     for rollouts in (ALL, config_one):
         transition = imagine(rollouts, config, model).transition
-        prediction = dynamics.predict(config, OUTPUTS, model, transition.obs, transition.action).gaussians
+        prediction = dynamics.predict(OUTPUTS, model, transition.obs, transition.action).gaussians
         expected = jnp.mean(jnp.exp(prediction.logvar)) + jnp.mean(jnp.var(prediction.mean, axis=0))
         sampled = jnp.concatenate([transition.next_obs - transition.obs, transition.reward[:, None]], axis=1)
         noise = sampled - jnp.mean(prediction.mean, axis=0)
@@ -86,9 +86,7 @@ def test_uncertainty_is_the_measure_of_all_outputs_and_lowers_the_reward():
     config = ModelConfig(members=MEMBERS, width=8, hidden_layers=1)
     model = dynamics.init(config, OUTPUTS, jax.random.key(0))
     plain = imagine(ALL, config, model)
-    prediction = dynamics.predict(
-        config, OUTPUTS, model, plain.transition.obs, plain.transition.action
-    ).gaussians
+    prediction = dynamics.predict(OUTPUTS, model, plain.transition.obs, plain.transition.action).gaussians
     assert prediction.mean.shape[-1] == OBS + 1
     np.testing.assert_allclose(plain.uncertainty, uncertainty.geometric_js_dual(*prediction), rtol=1e-4)
     np.testing.assert_allclose(plain.mean_variance, uncertainty.mean_variance(*prediction), rtol=1e-4)
@@ -102,7 +100,7 @@ def test_one_vs_rest_is_that_of_the_member_drawn():
     model = dynamics.init(model_config, OUTPUTS, jax.random.key(0))
     imagined = imagine(RolloutConfig(gate=KeepAll(), measure="one_vs_rest"), model_config, model)
     transition = imagined.transition
-    prediction = dynamics.predict(model_config, OUTPUTS, model, transition.obs, transition.action).gaussians
+    prediction = dynamics.predict(OUTPUTS, model, transition.obs, transition.action).gaussians
     sampled = jnp.concatenate([transition.next_obs - transition.obs, transition.reward[:, None]], axis=1)
     nearest = jnp.argmin(jnp.sum(jnp.square(prediction.mean - sampled), axis=-1), axis=0)
     expected = uncertainty.one_vs_rest(*prediction, nearest)

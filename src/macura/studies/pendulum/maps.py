@@ -49,10 +49,10 @@ def truth(states: Float[Array, "batch 2"]) -> tuple[Float[Array, "batch 2"], Flo
     return change, jnp.broadcast_to(jnp.log(jnp.asarray(pendulum.NOISE_VARIANCE)), change.shape)
 
 
-def members(networks: ModelConfig, model: ModelState, states: Float[Array, "batch 2"]) -> Gaussians:
+def members(model: ModelState, states: Float[Array, "batch 2"]) -> Gaussians:
     """What the members predict of that change."""
     action = jnp.asarray(pendulum.controller(states))
-    return dynamics.predict(networks, OUTPUTS, model, states, action).gaussians
+    return dynamics.predict(OUTPUTS, model, states, action).gaussians
 
 
 def misalignment(
@@ -77,7 +77,7 @@ def assess(
     networks: ModelConfig, model: ModelState, states: Float[Array, "batch 2"], key: PRNGKey
 ) -> Assessment:
     """Misalignment and all measures; `key` draws the member that one-vs-rest singles out at each state."""
-    predicted = members(networks, model, states)
+    predicted = members(model, states)
     member = jax.random.randint(key, states.shape[:1], 0, networks.members)
     values = {name: measure(name)(predicted, member, key) for name in MEASURES}
     return Assessment(misalignment(*truth(states), predicted), values)

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from macura.core import PRNGKey, Stream, UserError, root_key, stream_key
-from macura.dynamics import ModelConfig, ModelState
+from macura.dynamics import ModelState
 from macura.envs import pendulum
 from macura.runs.files import reason, write_json
 from macura.studies.pendulum import bound, claims, learned, maps
@@ -134,9 +134,7 @@ def bounds(
     """
     root = root_key(seed)
     starts = bound.starts_in_box(config.starts, stream_key(root, Stream.ENV_RESET))
-    pairs = jax.device_get(
-        _branch(config.networks, config.horizon, model, starts, stream_key(root, Stream.IMAGINE))
-    )
+    pairs = jax.device_get(_branch(config.horizon, model, starts, stream_key(root, Stream.IMAGINE)))
     visited = np.stack(pairs)
     key = stream_key(root, Stream.PREDICT, 2)
     there = jax.device_get(maps.assess(config.networks, model, visited.reshape(-1, 2), key))
@@ -162,11 +160,9 @@ def bounds(
     return rows
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1))
-def _branch(
-    networks: ModelConfig, horizon: int, model: ModelState, starts: Float[Array, "pair 2"], key: PRNGKey
-) -> bound.Pairs:
-    return bound.branch(lambda states: maps.members(networks, model, states), starts, horizon, key)
+@functools.partial(jax.jit, static_argnums=0)
+def _branch(horizon: int, model: ModelState, starts: Float[Array, "pair 2"], key: PRNGKey) -> bound.Pairs:
+    return bound.branch(lambda states: maps.members(model, states), starts, horizon, key)
 
 
 def summarise(seeds: Sequence[JSON]) -> JSON:
