@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 from macura import presets, runs
@@ -151,6 +152,23 @@ def test_a_termination_function_that_sees_no_end_stops_the_run(tmp_path):
 
 def blind(next_obs):
     return next_obs[..., 0] > 1e9
+
+
+def test_a_function_of_the_users_that_fails_in_the_run_is_one_line(tmp_path):
+    settings = MODEL | {"imagination.termination": f"{__name__}:fails_on_large_batches"}
+    config = presets.build("macura", "InvertedPendulum-v5", "quick", overrides=SMALL | settings)
+    with pytest.raises(
+        RunError, match=r"function of this run failed at step 10: .*the batch is too large"
+    ) as caught:
+        run(config, tmp_path / "run")
+    assert "\n" not in str(caught.value)
+    assert runs.RunFolder(tmp_path / "run").read_manifest()["message"] == str(caught.value)
+
+
+def fails_on_large_batches(next_obs):
+    if len(next_obs) > 2:
+        raise ValueError("the batch is too large")
+    return np.asarray(next_obs)[:, 1] > 0.2  # NumPy: called back, not traced
 
 
 def test_rounds_in_which_every_rollout_stops_at_once_are_survived(tmp_path):

@@ -13,6 +13,7 @@ from macura.runs.warning import print_warning
 from macura.training import memory
 from macura.training.codec import to_dict
 from macura.training.config import RunConfig
+from macura.training.failure import explained
 from macura.training.interrupt import Interrupted
 from macura.training.judges import Judges, resolve
 from macura.training.loop import train
@@ -60,7 +61,10 @@ def run(
 def _train(config: RunConfig, task: Task, session: Session, folder: runs.RunFolder, sinks: Sinks) -> None:
     try:
         session.restore()
-        train(session, sinks(folder, config, session.step))
+        try:
+            train(session, sinks(folder, config, session.step))
+        except jax.errors.JaxRuntimeError as failure:
+            raise explained(failure, session.step) from failure
     except BaseException as cause:
         status = "interrupted" if isinstance(cause, Interrupted | KeyboardInterrupt) else "failed"
         expected = isinstance(cause, Interrupted | RunError)
