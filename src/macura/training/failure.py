@@ -2,16 +2,14 @@
 
 import re
 
-import jax
-
 from macura.core import RunError
 
 OUT_OF_MEMORY = re.compile(r"RESOURCE_EXHAUSTED|out of memory", re.IGNORECASE)
 RAISED = re.compile(r"^(\w+(?:\.\w+)*(?:Error|Exception|Interrupt|Exit)\b.*)$", re.MULTILINE)
 
 
-def explained(failure: jax.errors.JaxRuntimeError, step: int) -> RunError:
-    """The same failure as a line for people: the device's memory, or a function of the user's that raised."""
+def explained(failure: Exception, step: int) -> RunError:
+    """A `JaxRuntimeError` as a line for people: the device's memory, or a function of the user's that raised."""
     text = str(failure)
     if OUT_OF_MEMORY.search(text):
         return RunError(
