@@ -194,7 +194,13 @@ def default(algorithm: str, task: str | None) -> Numbers:
     """
     if algorithm == "sac":
         return Numbers(
-            steps=100_000, width=256, target_entropy=None, updates=1, exploration="white", warmup_steps=1000
+            steps=100_000,
+            width=256,
+            learning_rate=1e-3,  # three times the usual one: results/sac
+            target_entropy=None,
+            updates=1,
+            exploration="white",
+            warmup_steps=1000,
         )
     return Numbers(
         steps=50_000,
