@@ -6,7 +6,9 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from types import FrameType
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+AT_ONCE = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+"""What each signal that asks to stop does by itself."""
+SIGNALS = tuple(AT_ONCE)
 
 
 class Interrupted(Exception):
@@ -41,7 +43,9 @@ def listening() -> Generator[StopRequest]:
 
     def note(signum: int, frame: FrameType | None) -> None:
         request.signum = signum
-        signal.signal(signum, before[signal.Signals(signum)])  # the second one acts at once
+        handler = before[signal.Signals(signum)]
+        # The second one acts at once, also where a shell that started us in the background had it ignored.
+        signal.signal(signum, AT_ONCE[signal.Signals(signum)] if handler == signal.SIG_IGN else handler)
 
     for signum in SIGNALS:
         signal.signal(signum, note)

@@ -76,9 +76,7 @@ def test_training_learns_what_the_data_say():
     fitted = learned.train(TINY.networks, TINY.epochs, rows, seed=0)
     fresh = fitted._replace(parameters=dynamics.init(TINY.networks, OUTPUTS, jax.random.key(0)).parameters)
     truth = maps.truth(rows.obs)[0]
-    errors = [
-        jnp.square(maps.members(TINY.networks, m, rows.obs).mean - truth).mean() for m in (fresh, fitted)
-    ]
+    errors = [jnp.square(maps.members(m, rows.obs).mean - truth).mean() for m in (fresh, fitted)]
     assert errors[1] < 0.2 * errors[0]
 
 

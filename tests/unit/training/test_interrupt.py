@@ -20,6 +20,15 @@ def test_the_first_signal_waits_until_it_is_asked_for(signum):
     assert signum.name in str(caught.value)
 
 
+@pytest.fixture(params=[signal.default_int_handler, signal.SIG_IGN], ids=["as usual", "ignored"])
+def begun_with(request):
+    """What SIGINT did before: shells that start a command in the background have it ignored."""
+    before = signal.signal(signal.SIGINT, request.param)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("begun_with")
 def test_the_second_signal_acts_at_once():
     with pytest.raises(KeyboardInterrupt), listening():
         os.kill(os.getpid(), signal.SIGINT)
