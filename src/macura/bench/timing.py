@@ -10,6 +10,9 @@ import numpy as np
 
 Calls = dict[str, Callable[[], Any]]
 
+REST = 0.3
+"""Seconds before every call: the threads of NumPy's products go on waiting actively after one, on everybody's cores."""
+
 
 def fastest(calls: Calls, repeats: int) -> dict[str, float]:
     """Seconds of the fastest of several calls of each, taken in turns, after one that compiles.
@@ -21,6 +24,7 @@ def fastest(calls: Calls, repeats: int) -> dict[str, float]:
     times: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(repeats):
         for name, once in calls.items():
+            time.sleep(REST)
             began = time.perf_counter()
             once()
             times[name].append(time.perf_counter() - began)
