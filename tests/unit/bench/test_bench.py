@@ -11,7 +11,7 @@ def test_the_smallest_benchmark_measures_every_part(tmp_path, capsys):
     found = json.loads(out.read_text())
     printed = capsys.readouterr().out
     for part in ("improve", "fit_model", "imagine"):
-        assert 0 < found[part]["share_of_peak"]
+        assert found[part]["share_of_peak"] > 0
         assert f"`{part}` against products of its size" in printed
     assert "act 1, improve 1, fit_model 1, imagine 1, evaluate 1" in printed
     assert out.with_suffix(".md").read_text().strip() == printed.strip()
