@@ -172,7 +172,10 @@ AGENTS: Mapping[str, type[Agent]] = {cls.algorithm: cls for cls in (MACURA, MBPO
 def load(path: str | Path) -> Agent:
     """The agent saved in a safetensors file, or the best policy of a run folder. Nothing in the file is executed."""
     saved = SavedPolicy.load(path)
-    return AGENTS[saved.config.algorithm].from_policy(saved)
+    algorithm = saved.config.algorithm
+    if algorithm not in AGENTS:
+        raise UserError(f"{path} is a policy of {algorithm!r}, but this macura knows {', '.join(AGENTS)}.")
+    return AGENTS[algorithm].from_policy(saved)
 
 
 def _dotted(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -14,6 +14,7 @@ from macura.analysis import study_figures, tables
 from macura.analysis.claims import CLAIMS
 from macura.analysis.loading import Damaged, Run, flat
 from macura.analysis.study import Member, StudyData, load_folder
+from macura.runs.files import write_atomically
 
 MOST_MISSING = 20
 """Runs that are listed by name before the rest is only counted."""
@@ -71,7 +72,7 @@ def report(folder: Path, out: Path | None = None) -> Written:
     others = list(tables.write(found.studies, page.parent))
     for study in found.studies:
         others += study_figures.write_figure(study, page.parent)
-    page.write_text(render(found.studies, found.damaged, folder.resolve().name), encoding="utf-8")
+    write_atomically(page, render(found.studies, found.damaged, folder.resolve().name).encode())
     notes = [f"skipped {bad.path}: {bad.reason}" for bad in found.damaged]
     for study in found.studies:
         gaps = [member for member in study.members if not member.complete]

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from macura.core import UserError
+from macura.runs.files import write_atomically
 
 INK, MUTED, RULE, SURFACE = "#1d2530", "#5f6b7a", "#dfe4ea", "#fefefe"
 ALGORITHM_COLOURS = {"macura": "#1f6feb", "mbpo": "#e07b00", "m2ac": "#12916a", "sac": "#7a6f9b"}
@@ -109,9 +110,15 @@ def save(figure: Figure, out: Path, dpi: int = 200) -> tuple[Path, ...]:
         )
     out.parent.mkdir(parents=True, exist_ok=True)
     files = (out.with_suffix(".png"), out.with_suffix(".svg"))
-    figure.savefig(files[0], dpi=dpi)
-    figure.savefig(files[1], metadata={"Date": None})
+    write_atomically(files[0], _drawn(figure, "png", dpi=dpi))
+    write_atomically(files[1], _drawn(figure, "svg", metadata={"Date": None}))
     return files
+
+
+def _drawn(figure: Figure, form: str, **how: Any) -> bytes:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=form, **how)
+    return buffer.getvalue()
 
 
 def inline_svg(figure: Figure, name: str, alt: str) -> str:

@@ -20,6 +20,7 @@ from macura.analysis.study import (
     mean_return,
     returns,
 )
+from macura.runs.files import write_atomically
 
 COLUMNS = ("study", "scale", "variant", "algorithm", "task", "env", "seed", "run", "step", "metric", "value")
 """Of the long table: one row for each scalar that a run wrote."""
@@ -74,8 +75,8 @@ def write(studies: Sequence[StudyData], folder: Path) -> tuple[Path, ...]:
     written: list[Path] = []
     for name, table in (("curves", curves(studies)), ("scores", scores(studies))):
         files = folder / f"{name}.csv", folder / f"{name}.parquet"
-        table.to_csv(files[0], index=False)
-        table.to_parquet(files[1], index=False)
+        write_atomically(files[0], table.to_csv(index=False).encode())
+        write_atomically(files[1], table.to_parquet(index=False))
         written += files
     return tuple(written)
 

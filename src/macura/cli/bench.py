@@ -12,6 +12,7 @@ from macura import bench
 from macura.bench import report
 from macura.cli import arguments
 from macura.core import UserError
+from macura.runs.files import write_atomically
 
 TORCH_SCRIPT = Path(__file__).resolve().parents[3] / "benchmarks" / "torch_sac.py"
 
@@ -58,8 +59,8 @@ def run(argv: Sequence[str]) -> int:
     print(bench.table(found))
     if out is not None:
         with arguments.writing(out):
-            out.write_text(report.to_json(found), encoding="utf-8")
-            out.with_suffix(".md").write_text(bench.table(found) + "\n", encoding="utf-8")
+            write_atomically(out, report.to_json(found).encode())
+            write_atomically(out.with_suffix(".md"), f"{bench.table(found)}\n".encode())
     return 0
 
 

@@ -88,7 +88,8 @@ def append(
     pushed_out = jnp.maximum(held + arrived - surplus - limit, 0)
     rank = jnp.cumsum(keep, dtype=jnp.int32) - 1 - surplus
     head = ring.start + ring.count
-    slot = jnp.where(keep & (rank >= 0), (head + rank) % capacity, capacity)
+    beyond = capacity + jnp.arange(keep.shape[0])  # no two alike: the indices are declared unique
+    slot = jnp.where(keep & (rank >= 0), (head + rank) % capacity, beyond)
     count = held - pushed_out + arrived - surplus
     return Ring(
         rows=ring.rows.at[slot].set(_to_storage(rows, ring.rows.dtype), mode="drop", unique_indices=True),

@@ -235,7 +235,8 @@ def store(
         transition: Transition = jax.tree.map(cut, state.imagined.transition)
         rollout = cut(row)
         keep, survive = (flag.at[rollout].get(mode="fill", fill_value=False) for flag in verdict)
-        place = jnp.where(survive, survivors + jnp.cumsum(survive) - 1, obs.shape[0])
+        dropped = obs.shape[0] + jnp.arange(chunk)
+        place = jnp.where(survive, survivors + jnp.cumsum(survive) - 1, dropped)
         obs = obs.at[place].set(transition.next_obs, mode="drop", unique_indices=True)
         return obs, emit(sink, transition, keep), survivors + jnp.sum(survive, dtype=jnp.int32)
 

@@ -1,5 +1,6 @@
 """A trained policy on its own: what is needed to act, without the run that made it."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -98,13 +99,15 @@ class SavedPolicy:
             fits = all(w.shape[1] == b.shape[0] for w, b in zip(weights, biases, strict=True))
             chained = all(a.shape[1] == b.shape[0] for a, b in pairwise(weights))
             if not (layers and fits and chained and biases[-1].shape[0] == 2 * low.shape[0]):
-                raise KeyError("layers that fit each other")
-        except (KeyError, IndexError) as error:
-            raise UserError(
-                f"{path} is no macura policy: it lacks {error}; save it again with agent.save."
-            ) from error
+                raise ValueError("its layers do not fit each other")
+            flat = Spaces((Piece((), weights[0].shape[:1]),), low.shape)
+            known = flat if spaces is None else Spaces.from_json(spaces)
+            sizes = known.obs_dim, math.prod(known.action_shape), high.shape
+            if sizes != (weights[0].shape[0], low.shape[0], low.shape):
+                raise ValueError("its layers do not fit its spaces")
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            why = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
+            raise UserError(f"{path} is no macura policy ({why}); save it again with agent.save.") from error
         actor = MLP(tuple(map(jnp.asarray, weights)), tuple(map(jnp.asarray, biases)))
         policy = sac.Policy(actor, jnp.asarray((high - low) / 2))
-        flat = Spaces((Piece((), weights[0].shape[:1]),), low.shape)
-        known = flat if spaces is None else Spaces.from_json(spaces)
         return cls(policy, low, high, from_dict(RunConfig, config), known)

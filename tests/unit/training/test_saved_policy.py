@@ -8,8 +8,10 @@ import pytest
 
 import macura
 from macura import presets, sac
+from macura.core import UserError
 from macura.envs import EnvConfig, Piece, Spaces
 from macura.nn import MLP
+from macura.runs import policy_file
 from macura.training import SavedPolicy
 
 LOW, HIGH = np.array([-1.0, 0.0, -3.0], np.float32), np.array([2.0, 0.5, -2.0], np.float32)
@@ -53,3 +55,50 @@ def test_the_graph_is_valid_says_where_it_is_from_and_is_the_same_each_time(save
     assert (taken.name, taken.type, taken.shape) == ("action", "tensor(float)", ["batch", 3])
     about = session.get_modelmeta().custom_metadata_map
     assert about == {"macura_version": macura.__version__, "env_id": "Pendulum-v1", "algorithm": "sac"}
+
+
+def renamed(content):
+    return content._replace(config=content.config | {"algorithm": "td3"})
+
+
+def narrowed(content):
+    return content._replace(arrays=content.arrays | {"bias0": content.arrays["bias0"][:-1]})
+
+
+def without_bounds(content):
+    return content._replace(arrays={name: a for name, a in content.arrays.items() if name != "low"})
+
+
+def one_bound_longer(content):
+    return content._replace(arrays=content.arrays | {"high": np.ones(4, np.float32)})
+
+
+def with_a_flat_weight(content):
+    return content._replace(arrays=content.arrays | {"weight1": np.ones(4, np.float32)})
+
+
+def with_other_spaces(content):
+    return content._replace(spaces={"observation": [[[], [7]]], "action": [3, 1]})
+
+
+def with_spaces_of_another_form(content):
+    return content._replace(spaces={"observation": [3], "action": [3, 1]})
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (renamed, "policy of 'td3'"),
+        (narrowed, "its layers do not fit each other"),
+        (without_bounds, "it lacks 'low'"),
+        (one_bound_longer, "its layers do not fit its spaces"),
+        (with_a_flat_weight, "no macura policy"),
+        (with_other_spaces, "its layers do not fit its spaces"),
+        (with_spaces_of_another_form, "no macura policy"),
+    ],
+)
+def test_a_policy_that_was_put_together_wrongly_is_one_line(saved, change, told):
+    policy_file.save(saved, *change(policy_file.load(saved)))
+    with pytest.raises(UserError, match=told) as failure:
+        macura.load(saved)
+    assert "\n" not in str(failure.value)
