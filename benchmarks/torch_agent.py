@@ -18,17 +18,17 @@ from torch.nn import functional
 
 
 class Network(nn.Module):
-    """Linear layers with ReLU; `norm` normalises every hidden pre-activation, without scale or shift."""
+    """Linear layers with ReLU; the last `normalised` hidden ones standardise what comes before it."""
 
-    def __init__(self, sizes: list[int], norm: bool) -> None:
+    def __init__(self, sizes: list[int], normalised: int) -> None:
         super().__init__()
         self.layers = nn.ModuleList(nn.Linear(a, b) for a, b in itertools.pairwise(sizes))
-        self.norm = norm
+        self.raw = len(self.layers) - 1 - normalised
 
     def forward(self, x: Tensor) -> Tensor:
-        for layer in self.layers[:-1]:
+        for place, layer in enumerate(self.layers[:-1]):
             x = layer(x)
-            if self.norm:
+            if place >= self.raw:
                 x = functional.layer_norm(x, x.shape[-1:])
             x = torch.relu(x)
         return self.layers[-1](x)
@@ -40,9 +40,9 @@ class Agent:
     def __init__(self, shape: dict) -> None:
         obs, act, hidden = shape["obs"], shape["act"], [shape["width"]] * shape["hidden_layers"]
         self.shape = shape
-        self.actor = Network([obs, *hidden, 2 * act], shape["actor_norm"])
+        self.actor = Network([obs, *hidden, 2 * act], shape["actor_normalised"])
         self.critics, self.targets = (
-            nn.ModuleList(Network([obs + act, *hidden, 1], shape["critic_norm"]) for _ in range(2))
+            nn.ModuleList(Network([obs + act, *hidden, 1], shape["critics_normalised"]) for _ in range(2))
             for _ in range(2)
         )
         self.targets.load_state_dict(self.critics.state_dict())

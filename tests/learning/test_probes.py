@@ -71,7 +71,7 @@ CONFIG = sac.SACConfig(
 def values(learner):
     """min Q of the policy's own action, and that action, in the states -1 and 1."""
     obs = jnp.array([[-1.0], [1.0]])
-    action = sac.act(learner.policy.actor, obs, jnp.zeros((2, 1)), False)
+    action = sac.act(learner.policy.actor, obs, jnp.zeros((2, 1)), 0)
     return np.asarray(sac.q_values(CONFIG, learner.critics, obs, action).min(0)), np.asarray(action[:, 0])
 
 
@@ -92,6 +92,6 @@ def test_the_learned_temperature_holds_the_entropy_it_aims_at():
     )
     learner = program(config, PROBES.index(by_both))
     obs, epsilon = jnp.array([[-1.0], [1.0]]).repeat(4096, 0), jax.random.normal(jax.random.key(5), (8192, 1))
-    _, log_pi = sac.policy.act_with_log_prob(learner.policy, obs, epsilon, False)
+    _, log_pi = sac.policy.act_with_log_prob(learner.policy, obs, epsilon, 0)
     assert float(-log_pi.mean()) == pytest.approx(0.0, abs=0.15)
     assert 1e-3 < float(jnp.exp(learner.log_alpha)) < 0.5

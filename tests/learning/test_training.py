@@ -74,7 +74,7 @@ KNOWN = [
 def test_a_run_finds_the_values_of_the_probe(probe, value, tmp_path):
     config, learner = learn(probe, tmp_path / "run")
     obs = jnp.array([[-1.0], [1.0]])
-    action = sac.act(learner.policy.actor, obs, jnp.zeros((2, 1)), False)
+    action = sac.act(learner.policy.actor, obs, jnp.zeros((2, 1)), 0)
     got = sac.q_values(config, learner.critics, obs, action).min(0)
     np.testing.assert_allclose(got, value, atol=0.1)
 

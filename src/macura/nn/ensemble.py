@@ -27,14 +27,14 @@ def each(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def apply_shared(
-    ensemble: MLP, x: Float[Array, "batch fan_in"], activation: Activation, layer_norm: bool = False
+    ensemble: MLP, x: Float[Array, "batch fan_in"], activation: Activation
 ) -> Float[Array, "member batch fan_out"]:
     """Every member on the same inputs."""
-    return each(lambda network: mlp.apply(network, x, activation, layer_norm), ensemble)
+    return each(lambda network: mlp.apply(network, x, activation), ensemble)
 
 
 def apply_own(
-    ensemble: MLP, x: Float[Array, "member batch fan_in"], activation: Activation, layer_norm: bool = False
+    ensemble: MLP, x: Float[Array, "member batch fan_in"], activation: Activation
 ) -> Float[Array, "member batch fan_out"]:
     """Every member on its own inputs."""
-    return each(lambda network, own: mlp.apply(network, own, activation, layer_norm), ensemble, x)
+    return each(lambda network, own: mlp.apply(network, own, activation), ensemble, x)

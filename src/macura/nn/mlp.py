@@ -42,12 +42,13 @@ def init_ensemble(key: PRNGKey, members: int, sizes: Sequence[int], initialiser:
 
 
 def apply(
-    mlp: MLP, x: Float[Array, "*batch fan_in"], activation: Activation, layer_norm: bool = False
+    mlp: MLP, x: Float[Array, "*batch fan_in"], activation: Activation, normalised: int = 0
 ) -> Float[Array, "*batch fan_out"]:
-    """Run one MLP. `layer_norm` normalises every hidden pre-activation, without scale or shift."""
-    for weight, bias in zip(mlp.weights[:-1], mlp.biases[:-1], strict=True):
+    """Run one MLP. The last `normalised` hidden layers standardise what comes before their activation."""
+    raw = len(mlp.weights) - 1 - normalised
+    for layer, (weight, bias) in enumerate(zip(mlp.weights[:-1], mlp.biases[:-1], strict=True)):
         hidden = x @ weight + bias
-        x = activation(standardise(hidden) if layer_norm else hidden)
+        x = activation(hidden if layer < raw else standardise(hidden))
     return x @ mlp.weights[-1] + mlp.biases[-1]
 
 

@@ -5,7 +5,7 @@ from typing import Literal, get_args
 
 from macura.core import UserError
 
-Normalised = Literal["critics", "all"]
+Normalised = Literal["features", "critics", "all"]
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,8 @@ class SACConfig:
     hidden_layers: int = 2
     """Hidden layers of actor and critics; the paper's "3 layers" are two hidden layers and an output."""
     layer_norm: Normalised | None = None
-    """Whose hidden pre-activations are normalised (no scale, no shift): critics, all, or nobody's."""
+    """Whose hidden pre-activations are normalised (no scale, no shift): features (the critics' last hidden layer),
+    critics (all of theirs), all (the actor's too), or nobody's."""
     learning_rate: float = 3e-4
     """Step size of the three Adam optimisers."""
     batch_size: int = 256
@@ -41,8 +42,8 @@ class SACConfig:
                 )
         if self.layer_norm not in (None, *get_args(Normalised)):
             raise UserError(
-                f"sac.layer_norm is {self.layer_norm!r}, but must be critics, all or none;"
-                " try --sac.layer-norm critics."
+                f"sac.layer_norm is {self.layer_norm!r}, but must be features, critics, all or none;"
+                " try --sac.layer-norm features."
             )
         for name in ("learning_rate", "fixed_alpha"):
             value = getattr(self, name)
@@ -55,14 +56,14 @@ class SACConfig:
                 )
 
     @property
-    def normalises_actor(self) -> bool:
-        """Whether the actor's hidden layers are normalised."""
-        return self.layer_norm == "all"
+    def normalised_in_actor(self) -> int:
+        """How many of the actor's hidden layers are normalised, counted from the last."""
+        return self.hidden_layers if self.layer_norm == "all" else 0
 
     @property
-    def normalises_critics(self) -> bool:
-        """Whether the critics' hidden layers are normalised."""
-        return self.layer_norm is not None
+    def normalised_in_critics(self) -> int:
+        """How many of the critics' hidden layers are normalised, counted from the last."""
+        return {None: 0, "features": 1}.get(self.layer_norm, self.hidden_layers)
 
 
 def _flag(name: str) -> str:

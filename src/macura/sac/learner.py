@@ -77,7 +77,7 @@ def update(
     def actor_objective(actor: MLP) -> tuple[Float[Array, ""], Float[Array, ""]]:
         """mean(alpha log pi(a|s) - min_i Q_i(s, a)), a ~ pi(.|s)."""
         policy = Policy(actor, learner.policy.action_scale)
-        action, log_pi = act_with_log_prob(policy, batch.obs, epsilon[1], config.normalises_actor)
+        action, log_pi = act_with_log_prob(policy, batch.obs, epsilon[1], config.normalised_in_actor)
         return jnp.mean(alpha * log_pi - q_min(config, critics, batch.obs, action)), -jnp.mean(log_pi)
 
     (actor_loss, entropy), gradient = jax.value_and_grad(actor_objective, has_aux=True)(learner.policy.actor)
@@ -119,7 +119,7 @@ def bellman_target(
     config: SACConfig, learner: Learner, batch: Transition, epsilon: Float[Array, "batch act"]
 ) -> Float[Array, "batch"]:
     """y = r + gamma (1 - terminated) (min_i Q'_i(s', a') - alpha log pi(a'|s')), a' ~ pi(.|s')."""
-    action, log_pi = act_with_log_prob(learner.policy, batch.next_obs, epsilon, config.normalises_actor)
+    action, log_pi = act_with_log_prob(learner.policy, batch.next_obs, epsilon, config.normalised_in_actor)
     value = (
         q_min(config, learner.target_critics, batch.next_obs, action) - jnp.exp(learner.log_alpha) * log_pi
     )
@@ -139,8 +139,8 @@ def q_values(
 ) -> Float[Array, "2 *batch"]:
     """Q_1 and Q_2 at the same states and actions."""
     x = jnp.concatenate([obs, action], axis=-1)
-    norm = config.normalises_critics
-    members = [mlp.apply(mlp.member(critics, i), x, jax.nn.relu, norm)[..., 0] for i in range(2)]
+    normalised = config.normalised_in_critics
+    members = [mlp.apply(mlp.member(critics, i), x, jax.nn.relu, normalised)[..., 0] for i in range(2)]
     return jnp.stack(members)
 
 

@@ -33,26 +33,26 @@ def init_actor(key: PRNGKey, obs_dim: int, act_dim: int, hidden: list[int]) -> M
 
 
 def distribution(
-    actor: MLP, obs: Float[Array, "*batch obs"], layer_norm: bool
+    actor: MLP, obs: Float[Array, "*batch obs"], normalised: int
 ) -> tuple[Float[Array, "*batch act"], Float[Array, "*batch act"]]:
     """Mean and log-std of the Gaussian before squashing; log-std clipped to [-20, 2]."""
-    mean, log_std = jnp.split(mlp.apply(actor, obs, jax.nn.relu, layer_norm), 2, axis=-1)
+    mean, log_std = jnp.split(mlp.apply(actor, obs, jax.nn.relu, normalised), 2, axis=-1)
     return mean, jnp.clip(log_std, LOG_STD_MIN, LOG_STD_MAX)
 
 
 def act(
-    actor: MLP, obs: Float[Array, "*batch obs"], epsilon: Float[Array, "*batch act"], layer_norm: bool
+    actor: MLP, obs: Float[Array, "*batch obs"], epsilon: Float[Array, "*batch act"], normalised: int
 ) -> Float[Array, "*batch act"]:
     """tanh(mu + sigma epsilon); epsilon = 0 is the deterministic action."""
-    mean, log_std = distribution(actor, obs, layer_norm)
+    mean, log_std = distribution(actor, obs, normalised)
     return jnp.tanh(mean + jnp.exp(log_std) * epsilon)
 
 
 def act_with_log_prob(
-    policy: Policy, obs: Float[Array, "*batch obs"], epsilon: Float[Array, "*batch act"], layer_norm: bool
+    policy: Policy, obs: Float[Array, "*batch obs"], epsilon: Float[Array, "*batch act"], normalised: int
 ) -> tuple[Float[Array, "*batch act"], Float[Array, "*batch"]]:
     """The action in [-1, 1] and its log-density in the environment's action units."""
-    mean, log_std = distribution(policy.actor, obs, layer_norm)
+    mean, log_std = distribution(policy.actor, obs, normalised)
     x = mean + jnp.exp(log_std) * epsilon
     return jnp.tanh(x), log_prob(x, epsilon, log_std, policy.action_scale)
 

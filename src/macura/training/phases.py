@@ -54,7 +54,7 @@ def act(config: RunConfig) -> Callable[..., Float[Array, "batch act"]]:
     def program(
         policy: sac.Policy, obs: Float[Array, "batch obs"], epsilon: Float[Array, "batch act"]
     ) -> Float[Array, "batch act"]:
-        return sac.act(policy.actor, obs, epsilon, config.sac.normalises_actor)
+        return sac.act(policy.actor, obs, epsilon, config.sac.normalised_in_actor)
 
     return program
 
@@ -156,7 +156,7 @@ def imagine(
 
         def policy_sample(obs: Float[Array, "batch obs"], key: PRNGKey) -> Float[Array, "batch act"]:
             epsilon = jax.random.normal(key, (obs.shape[0], shape.act), jnp.float32)
-            return sac.act(policy.actor, obs, epsilon, config.sac.normalises_actor)
+            return sac.act(policy.actor, obs, epsilon, config.sac.normalised_in_actor)
 
         def emit(ring: replay.Ring, transitions: Transition, keep: Bool[Array, "batch"]) -> replay.Ring:
             return replay.append(imagination.ring, ring, replay.pack(transitions), keep, limit)

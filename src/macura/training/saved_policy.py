@@ -63,8 +63,8 @@ class SavedPolicy:
 
     @cached_property
     def _program(self) -> Callable[[sac.Policy, Array, Array], jax.Array]:
-        layer_norm = self.config.sac.normalises_actor
-        return jax.jit(lambda policy, obs, epsilon: sac.act(policy.actor, obs, epsilon, layer_norm))
+        normalised = self.config.sac.normalised_in_actor
+        return jax.jit(lambda policy, obs, epsilon: sac.act(policy.actor, obs, epsilon, normalised))
 
     def save(self, path: str | Path) -> None:
         """Write a safetensors file with the configuration inside."""
@@ -79,7 +79,7 @@ class SavedPolicy:
         layers = [(np.asarray(w), np.asarray(b)) for w, b in zip(actor.weights, actor.biases, strict=True)]
         weight, bias = layers.pop()
         layers.append((weight[:, : self.act_dim], bias[: self.act_dim]))  # the mean; the rest is the log-std
-        epsilon = mlp.STANDARDISE_EPSILON if self.config.sac.normalises_actor else None
+        epsilon = mlp.STANDARDISE_EPSILON if self.config.sac.normalised_in_actor else None
         controller = runs.onnx_file.Controller(layers, epsilon, self.low, self.high)
         version = runs.versions().get("macura", "unknown")
         about = {"macura_version": version, "env_id": self.config.env.id, "algorithm": self.config.algorithm}

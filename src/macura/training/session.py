@@ -268,7 +268,7 @@ class Session:
     def _diverged(self, evidence: str) -> RunError:
         return RunError(
             f"the agent diverged before step {self.step} ({evidence});"
-            " try a smaller --sac.learning-rate, or --sac.layer-norm critics."
+            " try a smaller --sac.learning-rate, or --sac.layer-norm features."
         )
 
     def _tell(self, news: str | None) -> None:

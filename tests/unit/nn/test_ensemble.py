@@ -3,22 +3,20 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
 
 from macura.nn import ensemble, mlp, truncated_normal
 
 NETWORK = mlp.init_ensemble(jax.random.key(0), 3, (5, 8, 8, 2), truncated_normal)
 
 
-@pytest.mark.parametrize("layer_norm", [False, True])
-def test_shared_and_own_inputs_match_each_member(layer_norm: bool) -> None:
+def test_shared_and_own_inputs_match_each_member() -> None:
     own = jax.random.normal(jax.random.key(1), (3, 4, 5))
-    shared_out = jax.jit(lambda n, x: ensemble.apply_shared(n, x, jax.nn.silu, layer_norm))(NETWORK, own[0])
-    own_out = jax.jit(lambda n, x: ensemble.apply_own(n, x, jax.nn.silu, layer_norm))(NETWORK, own)
+    shared_out = jax.jit(lambda n, x: ensemble.apply_shared(n, x, jax.nn.silu))(NETWORK, own[0])
+    own_out = jax.jit(lambda n, x: ensemble.apply_own(n, x, jax.nn.silu))(NETWORK, own)
     for e in range(3):
         one = mlp.member(NETWORK, e)
-        np.testing.assert_allclose(shared_out[e], mlp.apply(one, own[0], jax.nn.silu, layer_norm), atol=1e-5)
-        np.testing.assert_allclose(own_out[e], mlp.apply(one, own[e], jax.nn.silu, layer_norm), atol=1e-5)
+        np.testing.assert_allclose(shared_out[e], mlp.apply(one, own[0], jax.nn.silu), atol=1e-5)
+        np.testing.assert_allclose(own_out[e], mlp.apply(one, own[e], jax.nn.silu), atol=1e-5)
 
 
 def test_gradients_stay_with_their_member() -> None:

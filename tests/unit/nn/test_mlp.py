@@ -11,22 +11,22 @@ SIZES = (5, 8, 6, 3)
 NETWORK = mlp.init(jax.random.key(0), SIZES, xavier_uniform)
 
 
-def in_numpy(network, x, layer_norm):
+def in_numpy(network, x, normalised):
     *hidden, last = zip(network.weights, network.biases, strict=True)
-    for weight, bias in hidden:
+    for place, (weight, bias) in enumerate(hidden):
         x = x @ np.float64(weight) + np.float64(bias)
-        if layer_norm:
+        if place in normalised:
             x = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5)
         x = x / (1 + np.exp(-x))
     return x @ np.float64(last[0]) + np.float64(last[1])
 
 
-@pytest.mark.parametrize("layer_norm", [False, True])
+@pytest.mark.parametrize(("count", "normalised"), [(0, ()), (1, (1,)), (2, (0, 1))])
 @pytest.mark.parametrize("shape", [(), (4,), (2, 4)], ids=str)
-def test_apply(shape, layer_norm):
+def test_apply(shape, count, normalised):
     x = np.random.default_rng(0).normal(size=(*shape, 5)).astype(np.float32)
-    got = mlp.apply(NETWORK, jnp.asarray(x), jax.nn.silu, layer_norm)
-    np.testing.assert_allclose(got, in_numpy(NETWORK, x, layer_norm), atol=1e-5)
+    got = mlp.apply(NETWORK, jnp.asarray(x), jax.nn.silu, count)
+    np.testing.assert_allclose(got, in_numpy(NETWORK, x, normalised), atol=1e-5)
 
 
 def test_init():

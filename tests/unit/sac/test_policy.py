@@ -39,14 +39,14 @@ def test_density_integrates_to_one(scale):
 def test_actions_stay_inside_and_zero_noise_is_the_mean():
     chosen = one_action(50.0, 1.0, 1.0)
     obs = jnp.zeros((4, 1))
-    assert np.abs(sac.act(chosen.actor, obs, jnp.full((4, 1), 9.0), False)).max() <= 1.0
+    assert np.abs(sac.act(chosen.actor, obs, jnp.full((4, 1), 9.0), 0)).max() <= 1.0
     middle = one_action(0.3, -0.5, 1.0)
-    np.testing.assert_allclose(sac.act(middle.actor, obs, jnp.zeros((4, 1)), False), np.tanh(0.3), rtol=1e-6)
+    np.testing.assert_allclose(sac.act(middle.actor, obs, jnp.zeros((4, 1)), 0), np.tanh(0.3), rtol=1e-6)
 
 
 @pytest.mark.parametrize(("raw", "clipped"), [(5.0, 2.0), (-30.0, -20.0), (0.7, 0.7)])
 def test_log_std_is_clipped(raw, clipped):
-    _, log_std = policy.distribution(one_action(0.0, raw, 1.0).actor, jnp.zeros((1, 1)), False)
+    _, log_std = policy.distribution(one_action(0.0, raw, 1.0).actor, jnp.zeros((1, 1)), 0)
     assert float(log_std[0, 0]) == pytest.approx(clipped)
 
 
@@ -54,7 +54,7 @@ def test_saturated_actions_have_finite_log_probs_and_gradients():
     def total(bias):
         actor = MLP((jnp.zeros((1, 2)),), (bias,))
         pair = sac.Policy(actor, jnp.ones(1))
-        return policy.act_with_log_prob(pair, jnp.zeros((1, 1)), jnp.full((1, 1), 3.0), False)[1].sum()
+        return policy.act_with_log_prob(pair, jnp.zeros((1, 1)), jnp.full((1, 1), 3.0), 0)[1].sum()
 
     value, gradient = jax.value_and_grad(total)(jnp.array([40.0, 2.0]))
     assert np.isfinite(value) and np.isfinite(gradient).all()

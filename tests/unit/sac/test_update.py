@@ -128,7 +128,7 @@ def test_a_terminated_row_with_a_nonsense_next_state_does_no_harm():
     assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves((learner, info)))
 
 
-@pytest.mark.parametrize("normalised", ["critics", "all"])
+@pytest.mark.parametrize("normalised", ["features", "critics", "all"])
 def test_layer_norm_changes_the_networks_it_names_and_still_learns(normalised):
     config = sac.SACConfig(width=8, batch_size=ROWS, layer_norm=normalised)
     plain = sac.SACConfig(width=8, batch_size=ROWS)
@@ -140,8 +140,9 @@ def test_layer_norm_changes_the_networks_it_names_and_still_learns(normalised):
         sac.q_values(config, learner.critics, *x), sac.q_values(plain, learner.critics, *x)
     )
     silence = jnp.zeros((ROWS, len(SCALE)))
-    actions = [sac.act(learner.policy.actor, batch.obs, silence, c.normalises_actor) for c in (config, plain)]
-    assert np.allclose(*actions) == (normalised == "critics")
+    counts = config.normalised_in_actor, plain.normalised_in_actor
+    actions = [sac.act(learner.policy.actor, batch.obs, silence, count) for count in counts]
+    assert np.allclose(*actions) == (normalised != "all")
     after, info = update(config, learner, batch, jnp.asarray(epsilon))
     assert np.isfinite(list(map(float, info.values()))).all()
     assert not np.allclose(after.policy.actor.weights[0], learner.policy.actor.weights[0])

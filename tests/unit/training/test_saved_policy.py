@@ -17,7 +17,7 @@ from macura.training import SavedPolicy
 LOW, HIGH = np.array([-1.0, 0.0, -3.0], np.float32), np.array([2.0, 0.5, -2.0], np.float32)
 
 
-@pytest.fixture(params=[None, "critics", "all"])
+@pytest.fixture(params=[None, "features", "critics", "all"])
 def saved(request, tmp_path):
     """The file of a policy with small biases, so that the epsilon of a normalisation shows."""
     rng = np.random.default_rng(0)
