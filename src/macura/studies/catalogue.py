@@ -1,8 +1,8 @@
 """The ten experiments of the MACURA paper (arXiv 2405.19014), each as it was published and at two smaller scales.
 
 `paper` is what was published, with five seeds; `laptop` asks the same question of smaller tasks, in hours on two
-cores; `smoke` runs the same code in minutes and answers nothing. At `laptop` most studies use the same task and length
-as `benchmark`, so that they share its runs when they are given the same folder.
+cores; `smoke` runs the same code in minutes and answers nothing. At `laptop`, `benchmark` has networks of 256 units,
+and `kappa` shares its runs; where many variants are compared, networks are smaller and seeds more.
 """
 
 from collections.abc import Mapping
@@ -50,6 +50,11 @@ def laptop(steps: Mapping[str, int], *variants: Variant) -> Scale:
     return Scale(tuple(steps), "laptop", seeds=3, steps=steps, variants=variants)
 
 
+def small(steps: Mapping[str, int], *variants: Variant) -> Scale:
+    """64-wide networks, five seeds: for many variants, on tasks that tell them apart."""
+    return Scale(tuple(steps), "quick", seeds=5, steps=steps, variants=variants)
+
+
 def smoke(*tasks: str, seeds: int = 1) -> Scale:
     """Networks of 16 units for 120 steps."""
     tasks = tasks or ("InvertedPendulum-v5",)
@@ -87,8 +92,10 @@ def with_more_updates(usual: int, more: int) -> tuple[Variant, ...]:
     )
 
 
-HOPPER_LAPTOP = {"Hopper-v5": 15_000}
-WALKER_LAPTOP = {"Walker2d-v5": 10_000}
+HOPPER = {"Hopper-v4": 15_000}
+DOUBLE_PENDULUM = {"InvertedDoublePendulum-v5": 6_000}
+SMALL_CHEETAH = {CHEETAH: 10_000}
+SMALL_WALKER = {WALKER: 10_000}
 
 BENCHMARK = Study(
     name="benchmark",
@@ -108,7 +115,7 @@ BENCHMARK = Study(
     variants=(MACURA, MBPO, M2AC, SAC),
     scales={
         "paper": paper(*FIVE),
-        "laptop": laptop({"InvertedPendulum-v5": 3_000, "Hopper-v5": 15_000, "HalfCheetah-v5": 10_000}),
+        "laptop": laptop({"InvertedPendulum-v5": 3_000, **HOPPER, CHEETAH: 10_000}),
         "smoke": smoke("InvertedPendulum-v5", "Hopper-v5", seeds=2),
     },
 )
@@ -138,7 +145,7 @@ EXPLORATION_STUDY = Study(
         for name in ("MACURA", "MBPO", "M2AC")
         for noise in ("deterministic", "white", "pink")
     ),
-    scales={"paper": paper(*FIVE), "laptop": laptop(HOPPER_LAPTOP), "smoke": smoke()},
+    scales={"paper": paper(*FIVE), "laptop": small(DOUBLE_PENDULUM), "smoke": smoke()},
 )
 
 SCALING = Study(
@@ -151,8 +158,7 @@ SCALING = Study(
     variants=scaled(0.2, 1.0, 2.0, 5.0, 10.0, 50.0),
     scales={
         "paper": paper(HUMANOID),
-        # Around Hopper's own 30 as the paper's values lie around Humanoid's 5.
-        "laptop": laptop(HOPPER_LAPTOP, *scaled(1.0, 5.0, 15.0, 30.0, 60.0, 300.0)),
+        "laptop": small(DOUBLE_PENDULUM),
         "smoke": smoke(),
     },
 )
@@ -168,7 +174,7 @@ ABLATION = Study(
     scales={
         "paper": paper(HUMANOID),
         # Levels that kappa passes on this task; G is half of G_max, as 20 is of 40 on Humanoid.
-        "laptop": laptop(HOPPER_LAPTOP, *ablated(higher=300.0, lower=150.0, updates=10)),
+        "laptop": small(DOUBLE_PENDULUM, *ablated(higher=5.0, lower=2.5, updates=10)),
         "smoke": smoke(),
     },
 )
@@ -181,7 +187,7 @@ KAPPA_STUDY = Study(
     claims=("kappa_falls",),
     metrics=("rollout/kappa", "rollout/mean_length", "eval/return_mean"),
     variants=(MACURA,),
-    scales={"paper": paper(HUMANOID), "laptop": laptop(HOPPER_LAPTOP), "smoke": smoke()},
+    scales={"paper": paper(HUMANOID), "laptop": laptop(HOPPER), "smoke": smoke()},
 )
 
 NOISE = Study(
@@ -196,7 +202,7 @@ NOISE = Study(
         for sigma in (0.05, 0.1, 0.2)
         for name in ("MACURA", "MBPO", "M2AC")
     ),
-    scales={"paper": paper(CHEETAH), "laptop": laptop({"HalfCheetah-v5": 10_000}), "smoke": smoke()},
+    scales={"paper": paper(CHEETAH), "laptop": small(SMALL_CHEETAH), "smoke": smoke()},
 )
 
 ROLLOUTS = Study(
@@ -208,7 +214,7 @@ ROLLOUTS = Study(
     metrics=("rollout/mean_length", "rollout/mean_variance", "updates/count", "eval/return_mean"),
     # Measuring changes nothing of what MBPO does: it keeps everything.
     variants=(MACURA, Variant("MBPO", "mbpo", {MEASURE: "mean_variance"}), M2AC),
-    scales={"paper": paper(WALKER), "laptop": laptop(WALKER_LAPTOP), "smoke": smoke()},
+    scales={"paper": paper(WALKER), "laptop": small(SMALL_WALKER), "smoke": smoke()},
 )
 
 UPDATES = Study(
@@ -222,7 +228,7 @@ UPDATES = Study(
     # MACURA's most is 20 at this scale, where it is 60 in the paper.
     scales={
         "paper": paper(WALKER),
-        "laptop": laptop(WALKER_LAPTOP, *with_more_updates(usual=10, more=14)),
+        "laptop": small(SMALL_WALKER, *with_more_updates(usual=10, more=14)),
         "smoke": smoke(),
     },
 )
@@ -243,7 +249,7 @@ MEASURES = Study(
         Variant("M2AC, one-versus-rest", "m2ac", {MEASURE: "one_vs_rest"}, group="M2AC"),
         Variant("M2AC, GJS", "m2ac", {MEASURE: "geometric_js"}, group="M2AC"),
     ),
-    scales={"paper": paper(HUMANOID), "laptop": laptop(HOPPER_LAPTOP), "smoke": smoke()},
+    scales={"paper": paper(HUMANOID), "laptop": small(DOUBLE_PENDULUM), "smoke": smoke()},
 )
 
 PROLONGED = Study(
@@ -256,7 +262,7 @@ PROLONGED = Study(
     variants=(MACURA, MBPO),
     scales={
         "paper": paper(CHEETAH, steps=1_000_000),
-        "laptop": laptop({"HalfCheetah-v5": 40_000}),
+        "laptop": small({CHEETAH: 40_000}),
         "smoke": smoke(),
     },
 )
