@@ -115,7 +115,7 @@ BENCHMARK = Study(
     variants=(MACURA, MBPO, M2AC, SAC),
     scales={
         "paper": paper(*FIVE),
-        "laptop": laptop({"InvertedPendulum-v5": 3_000, **HOPPER, CHEETAH: 10_000}),
+        "laptop": laptop({"InvertedPendulum-v5": 3_000, **HOPPER, CHEETAH: 20_000}),
         "smoke": smoke("InvertedPendulum-v5", "Hopper-v5", seeds=2),
     },
 )

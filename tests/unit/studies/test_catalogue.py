@@ -18,8 +18,8 @@ STUDIES = catalogue.STUDIES
 OUT = Path("out")
 
 
-def runs(name: str, scale: str) -> list[declare.Entry]:
-    return declare.entries(STUDIES[name], scale, OUT)
+def runs(name: str, scale: str, tasks: tuple[str, ...] = ()) -> list[declare.Entry]:
+    return declare.entries(STUDIES[name], scale, OUT, tasks=tasks)
 
 
 @pytest.mark.parametrize("scale", declare.SCALES)
@@ -46,8 +46,9 @@ def test_paper_scale_is_the_papers():
     assert noisy.job.record.preset == "paper_stochastic" and noisy.job.record.config().exploration == "pink"
 
 
-def test_m2ac_takes_its_second_table_at_laptop_scale_too():
-    by_label = {entry.variant.label: entry.job.record.config() for entry in runs("exploration", "laptop")}
+def test_m2ac_takes_its_second_table_at_laptop_scale_too_where_there_is_one():
+    hopper = runs("exploration", "laptop", ("Hopper-v4",))
+    by_label = {entry.variant.label: entry.job.record.config() for entry in hopper}
     assert by_label["M2AC, deterministic"].sac.target_entropy == 0.0
     assert by_label["M2AC, white"].sac.fixed_alpha == 0.2
 
@@ -61,11 +62,18 @@ def test_more_updates_lie_between_the_usual_ones_and_the_most_of_macura(scale):
 
 
 def test_what_two_studies_have_in_common_is_one_run():
-    base = {entry.job.name for entry in runs("benchmark", "laptop")}
-    for name in ("ablation", "kappa"):
-        shared = [e for e in runs(name, "laptop") if e.variant.label == "MACURA"]
-        assert shared and {e.job.name for e in shared} <= base
-    assert {e.job.name for e in runs("scaling", "laptop") if e.variant.label == "ξ = 30"} <= base
+    def names(study: str, *labels: str) -> set[str]:
+        found = {e.job.name for e in runs(study, "laptop") if e.variant.label in labels}
+        assert found
+        return found
+
+    assert names("kappa", "MACURA") <= names("benchmark", "MACURA")
+    plain = names("ablation", "MACURA")
+    assert plain == names("scaling", "ξ = 1") == names("exploration", "MACURA, pink")
+    assert plain == names("measures", "MACURA, dual GJS")
+    assert names("ablation", "one-versus-rest") == names("measures", "MACURA, one-versus-rest")
+    assert names("ablation", "deterministic") == names("exploration", "MACURA, deterministic")
+    assert names("rollouts", "MACURA") == names("updates", "MACURA")
 
 
 def test_the_folder_is_named_by_everything_that_decides_the_run():
