@@ -188,11 +188,11 @@ def default(algorithm: str, task: str | None) -> Numbers:
     """Our numbers for any task: 256-wide networks, and nothing that had to be tuned to the task.
 
     xi = 1 is where the paper says to begin on a new task; the target entropy is SAC's own, minus the number of
-    actions. What departs from the paper, by the evidence in `results/first-look` and `results/choosing-defaults`: critics of this
-    width diverge on some seeds without layer normalisation; refits on few rows need a fewest number of steps; kappa,
-    averaged over the last 20 rounds, forgets the first ones, which a warm-up of 500 steps instead of 5000 leaves far
-    too unsure; the measure is the dual one of the published code, whose first rounds have no outliers that open the
-    gate; and the ensemble learns normalised targets.
+    actions. What departs from the paper, by the evidence in `results/first-look` and `results/choosing-defaults`:
+    critics of this width diverge on some seeds without layer normalisation; refits on few rows need a fewest number
+    of steps; kappa, averaged over the last 20 rounds, forgets the first ones, which a warm-up of 500 steps instead of
+    5000 leaves far too unsure; the measure is the dual one of the published code, whose first rounds have no outliers
+    that open the gate; and the ensemble learns normalised targets.
     """
     if algorithm == "sac":
         return Numbers(
