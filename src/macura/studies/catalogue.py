@@ -93,7 +93,7 @@ def with_more_updates(usual: int, more: int) -> tuple[Variant, ...]:
 
 
 HOPPER = {"Hopper-v4": 15_000}
-DOUBLE_PENDULUM = {"InvertedDoublePendulum-v5": 6_000}
+DOUBLE_PENDULUM = {"InvertedDoublePendulum-v5": 12_000}
 SMALL_CHEETAH = {CHEETAH: 10_000}
 SMALL_WALKER = {WALKER: 10_000}
 
