@@ -123,9 +123,7 @@ def _drawn(figure: Figure, form: str, **how: Any) -> bytes:
 
 def inline_svg(figure: Figure, name: str, alt: str) -> str:
     """The figure as an `<svg>` element whose ids are its own and whose greys follow the page's CSS variables."""
-    buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None}, transparent=True)
-    svg = buffer.getvalue()
+    svg = _drawn(figure, "svg", metadata={"Date": None}, transparent=True).decode()
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'\bid="', f'id="{name}-', svg)

@@ -45,13 +45,16 @@ def paper(*tasks: str, steps: int | None = None) -> Scale:
     return Scale(tasks, "paper", seeds=5, steps=steps)
 
 
-def laptop(steps: Mapping[str, int], *variants: Variant) -> Scale:
-    """256-wide networks, three seeds; `variants` replace the study's own where these fit the paper's tasks only."""
-    return Scale(tuple(steps), "laptop", seeds=3, steps=steps, variants=variants)
+def laptop(steps: Mapping[str, int]) -> Scale:
+    """256-wide networks, three seeds."""
+    return Scale(tuple(steps), "laptop", seeds=3, steps=steps)
 
 
 def small(steps: Mapping[str, int], *variants: Variant) -> Scale:
-    """64-wide networks, five seeds: for many variants, on tasks that tell them apart."""
+    """64-wide networks, five seeds: for many variants, on tasks that tell them apart.
+
+    `variants` replace the study's own where these fit the paper's tasks only.
+    """
     return Scale(tuple(steps), "quick", seeds=5, steps=steps, variants=variants)
 
 
